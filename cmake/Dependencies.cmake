@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Everything comes from the system's packages. A plain embedding (no tool, no tests) needs the Vulkan headers and
-# glslangValidator alone.
+# Every dependency comes from the system's packages. An engine that embeds the library, without tool
+# and tests, needs only the Vulkan headers and glslangValidator.
+# Folders above this one link our libraries, and so what these link: the end of this file shows these
+# targets to them, unless they have them.
+set(linked_targets Threads::Threads CUDA::cudart_static CUDA::cudart_static_deps)
+foreach(target ${linked_targets})
+    if(TARGET ${target})
+        list(REMOVE_ITEM linked_targets ${target})
+    endif()
+endforeach()
 find_package(Threads REQUIRED)
 
 find_path(SLUICE_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h HINTS $ENV{VULKAN_SDK}/include REQUIRED)
-# sluice_device loads Vulkan with it; where it is missing, a plain embedding goes without that library.
+# sluice_device loads Vulkan by volk. Without volk, that library is left out, unless the tool or
+# tests need it.
 if(SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD)
     set(volk_required REQUIRED)
 endif()
 find_path(SLUICE_VOLK_INCLUDE_DIR volk.h PATH_SUFFIXES volk Volk HINTS $ENV{VULKAN_SDK}/include ${volk_required})
 
-# sluice_find(name header library [REQUIRED]): an imported target sluice_<name>; without REQUIRED it may be missing.
+# sluice_find(name header library [REQUIRED]): makes an imported target sluice_<name>. Without
+# REQUIRED, it may be missing.
 function(sluice_find name header library)
     if(SLUICE_STATIC_TOOL)
         set(library ${CMAKE_STATIC_LIBRARY_PREFIX}${library}${CMAKE_STATIC_LIBRARY_SUFFIX} ${library})
@@ -26,24 +36,26 @@ function(sluice_find name header library)
     target_include_directories(sluice_${name} SYSTEM INTERFACE ${SLUICE_${name}_INCLUDE_DIR})
 endfunction()
 
-if(SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD)
-    set(SLUICE_NEED_ENCODE ON)
+if(SLUICE_ENCODE)
     sluice_find(libdeflate libdeflate.h deflate REQUIRED)
     sluice_find(zstd zstd.h zstd REQUIRED)
     sluice_find(xxhash xxhash.h xxhash REQUIRED)
     sluice_find(zlib zlib.h z REQUIRED)
-    sluice_find(re2 re2/re2.h re2 REQUIRED)
     find_package(nlohmann_json 3.10 REQUIRED)
+endif()
+if(SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD)
+    sluice_find(re2 re2/re2.h re2 REQUIRED)
     find_path(SLUICE_CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 endif()
-# `sluice pack --images` makes textures of pictures with these; a build without one says so when it meets such a file.
+# Libraries by which `sluice pack --images` reads pictures. A build without one says so when it
+# meets such a file.
 if(SLUICE_BUILD_TOOL)
     sluice_find(png png.h png)
     sluice_find(jpeg jpeglib.h jpeg)
     if(TARGET sluice_png)
-        target_link_libraries(sluice_png INTERFACE sluice_zlib m) # which its archive needs
+        target_link_libraries(sluice_png INTERFACE sluice_zlib m) # which libpng's archive needs
     endif()
-    # Blocks of BC1 to BC5, for --bc. Its archive needs the archive of GCC's OpenMP.
+    # Encodes blocks of BC1 to BC5, for --bc. As an archive it needs the archive of GCC's OpenMP.
     if(NOT SLUICE_STATIC_TOOL OR CMAKE_CXX_COMPILER_ID STREQUAL GNU)
         sluice_find(squish squish.h squish)
     endif()
@@ -59,7 +71,7 @@ if(SLUICE_BUILD_TOOL)
         target_link_libraries(sluice_png INTERFACE sluice_zlib) # a static libpng needs it
     endif()
 endif()
-# The viewer's window. A program for a bare machine does without.
+# The viewer's window needs SDL2. Static programs are built without it.
 set(SLUICE_HAVE_SDL OFF)
 if(SLUICE_BUILD_TOOL AND NOT SLUICE_STATIC_TOOL)
     find_package(SDL2 QUIET)
@@ -69,7 +81,7 @@ if(SLUICE_BUILD_TOOL AND NOT SLUICE_STATIC_TOOL)
         message(STATUS "sluice: no SDL2: the viewer draws to files only")
     endif()
 endif()
-# `sluice pack --rules` reads TOML with toml++, which is all headers.
+# `sluice pack --rules` reads TOML with toml++, which consists of headers.
 find_path(SLUICE_TOML_INCLUDE_DIR toml++/toml.h)
 mark_as_advanced(SLUICE_TOML_INCLUDE_DIR)
 if(SLUICE_BUILD_TOOL AND NOT SLUICE_TOML_INCLUDE_DIR)
@@ -93,7 +105,8 @@ if(glslang_FOUND)
     set(SLUICE_GLSLANG_LIBRARIES glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
 endif()
 
-# CUDA: sm_90 as machine code, and PTX of the oldest architecture that this nvcc knows, for all others.
+# CUDA kernels are built as machine code for sm_90, and as PTX of the oldest architecture that this
+# nvcc knows, for all others.
 set(SLUICE_HAVE_CUDA OFF)
 if(NOT SLUICE_CUDA STREQUAL OFF)
     find_program(SLUICE_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_PATH PATHS /usr/local/cuda/bin /opt/cuda/bin)
@@ -121,3 +134,8 @@ if(SLUICE_HAVE_CUDA)
 else()
     message(STATUS "sluice: built without CUDA")
 endif()
+foreach(target ${linked_targets})
+    if(TARGET ${target})
+        set_property(TARGET ${target} PROPERTY IMPORTED_GLOBAL TRUE)
+    endif()
+endforeach()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Writes what shells and man read: cmake -DTOOL=FILE -DFOLDER=DIR -P Manual.cmake.
+# Writes the manual pages and the completions of shells into a folder: cmake -DTOOL=FILE
+# -DFOLDER=DIR -P Manual.cmake.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/man1 ${FOLDER}/completions)
 foreach(shell bash zsh fish)

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Options, and what every target of ours has in common.
-option(BUILD_SHARED_LIBS "Build libsluice as a shared library" OFF)
+# The options of a build, and what all of our targets have in common.
+option(BUILD_SHARED_LIBS "Build all libraries as shared ones" OFF)
 option(SLUICE_BUILD_TOOL "Build the sluice command" ${PROJECT_IS_TOP_LEVEL})
 option(SLUICE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SLUICE_ENCODE "Build sluice_encode, which tool and tests need: with libdeflate, libzstd, zlib, xxHash, nlohmann-json" OFF)
+if(SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD)
+    set(SLUICE_ENCODE ON)
+endif()
 option(SLUICE_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 option(SLUICE_HOT_RELOAD "Build sluice_dev: reload edited shaders in a running program" OFF)
 option(SLUICE_STATIC_TOOL "Link the tool's and the tests' libraries statically, to run on a bare machine" OFF)
@@ -26,7 +30,8 @@ if(SLUICE_SANITIZE)
     add_compile_options($<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fsanitize=${SLUICE_SANITIZE}>
         $<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fno-omit-frame-pointer>)
     add_link_options(-fsanitize=${SLUICE_SANITIZE})
-    # GCC's manual: sanitizers lead to false positives of it. GCC 12 has one in <regex>.
+    # GCC's manual says that sanitizers cause false positives of this warning. GCC 12 has one in
+    # <regex>.
     add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
     if(SLUICE_SANITIZE MATCHES undefined)
         add_compile_options($<$<NOT:$<COMPILE_LANGUAGE:CUDA>>:-fno-sanitize-recover=undefined>)
@@ -50,17 +55,17 @@ if(SLUICE_WERROR)
         $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
 
-# What every library and program of ours shares. Static archives are position independent, so that an engine can put
-# them into a shared library of its own.
+# Sets what all of our libraries and programs have in common. Static archives are position
+# independent, so that an engine can link them into a shared library.
 function(sluice_common target)
     target_compile_features(${target} PUBLIC cxx_std_17)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden
         CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
         CUDA_STANDARD 17 CUDA_RUNTIME_LIBRARY Static)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
-        ${PROJECT_SOURCE_DIR}/shaders/lib ${PROJECT_SOURCE_DIR})
+        ${PROJECT_SOURCE_DIR}/shaders/lib ${PROJECT_SOURCE_DIR} ${SLUICE_TEXTS_DIR})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:sluice_warnings>)
-    foreach(component codecs primitives weights zstd)
+    foreach(component codecs primitives weights zstd uastc)
         string(TOUPPER ${component} upper)
         target_compile_definitions(${target} PRIVATE SLUICE_HAVE_${upper}=$<BOOL:${SLUICE_${upper}}>)
     endforeach()
@@ -70,16 +75,15 @@ function(sluice_common target)
     endif()
 endfunction()
 
-# A program that uses all of the libraries: the tool, the tests.
+# Sets up a program that uses all of our libraries: the tool, the tests.
 function(sluice_program target)
     sluice_common(${target})
-    target_include_directories(${target} PRIVATE ${SLUICE_TEXTS_DIR})
     target_include_directories(${target} SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR} ${SLUICE_VOLK_INCLUDE_DIR})
     if(SLUICE_HOT_RELOAD)
         target_link_libraries(${target} PRIVATE sluice_dev)
     endif()
-    foreach(library sluice_device sluice_stream sluice_encode sluice_internal sluice_libdeflate sluice_zstd
-            sluice_xxhash sluice_zlib sluice_re2 nlohmann_json::nlohmann_json)
+    foreach(library sluice_device${internal} sluice_stream${internal} sluice_encode${internal} sluice${internal}
+            sluice_libdeflate sluice_zstd sluice_xxhash sluice_zlib sluice_re2 nlohmann_json::nlohmann_json)
         if(TARGET ${library})
             target_link_libraries(${target} PRIVATE ${library})
         endif()
@@ -93,7 +97,7 @@ function(sluice_program target)
     endif()
     if(WIN32)
         target_link_libraries(${target} PRIVATE ntdll)
-        if(SLUICE_STATIC_TOOL) # the library of threads too
+        if(SLUICE_STATIC_TOOL) # without the library of threads as a DLL
             target_link_options(${target} PRIVATE -static)
         endif()
     endif()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# find_package(sluice COMPONENTS core codecs ...) gives sluice::sluice, sluice::sluice_device, sluice::sluice_encode and sluice_SHADER_DIR;
-# pkg-config gives sluice.
+# Install rules. docs/embedding.md says what find_package(sluice) and pkg-config offer then.
 include(CMakePackageConfigHelpers)
 
 set(installed sluice)
@@ -12,14 +11,20 @@ endforeach()
 install(TARGETS ${installed} EXPORT sluiceTargets COMPONENT library)
 sluice_present(headers "^include/")
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT library)
-# Shaders of the embedder's own may include the shared parts: lib/float_tile.glsl.
+# The user's own shaders may include our parts: lib/float_tile.glsl.
 set(SLUICE_SHADER_INSTALL_DIR ${CMAKE_INSTALL_DATADIR}/sluice/shaders)
 install(DIRECTORY shaders/lib DESTINATION ${SLUICE_SHADER_INSTALL_DIR} COMPONENT library)
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+# Headers and shader parts name these documents.
+foreach(name design embedding format notes/streaming notes/zstd performance portability streaming uastc)
+    get_filename_component(folder ${name} DIRECTORY)
+    install(FILES docs/${name}.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT library)
+endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT library)
-# The component dev. It reaches inside the library, so it comes with the static one alone.
+# The component dev uses functions that a shared library hides, so only static installations have
+# it.
 if(SLUICE_HOT_RELOAD AND BUILD_SHARED_LIBS)
     message(STATUS "sluice: a shared library's installation has no component dev")
 elseif(SLUICE_HOT_RELOAD)
@@ -33,26 +38,55 @@ write_basic_package_version_file(sluiceConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/sluiceConfig.cmake ${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
     DESTINATION ${package_dir} COMPONENT library)
 
-# A static archive brings its runtime libraries along, so that a C linker gets them too.
-set(pc_libs "-lsluice")
-set(pc_cflags "")
-if(NOT BUILD_SHARED_LIBS)
-    set(pc_cflags "-DSLUICE_STATIC")
-    string(APPEND pc_libs " -lstdc++")
-    if(SLUICE_HAVE_CUDA)
-        string(APPEND pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lpthread")
-    endif()
-endif()
+# One pkg-config file a library. Static archives need what they link, which a linker must be told,
+# and after them. The CUDA runtime stands in a file of its own, so that programs that use Vulkan alone
+# need none: sluice_cuda is sluice with it.
 file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-configure_file(cmake/sluice.pc.in sluice.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+function(sluice_pkg_config name description requires)
+    set(pc_name ${name})
+    set(pc_description "${description}")
+    set(pc_requires "${requires}")
+    set(pc_cflags "")
+    list(JOIN ARGN " " pc_libs)
+    if(NOT BUILD_SHARED_LIBS)
+        set(pc_cflags "-DSLUICE_STATIC")
+    endif()
+    configure_file(cmake/sluice.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endfunction()
+set(pc_cuda sluice)
+if(BUILD_SHARED_LIBS)
+    sluice_pkg_config(sluice "${PROJECT_DESCRIPTION}" "" -lsluice)
+    set(pc_device_libs "")
+    set(pc_encode_libs "")
+    set(pc_threads "")
+else()
+    sluice_pkg_config(sluice "${PROJECT_DESCRIPTION}" "" -lsluice -lstdc++ -lm)
+    set(pc_device_libs -ldl -lpthread)
+    set(pc_encode_libs -ldeflate -lzstd -lxxhash -lz -lpthread)
+    set(pc_threads -lpthread)
+    if(SLUICE_HAVE_CUDA)
+        set(pc_cuda sluice_cuda)
+        sluice_pkg_config(sluice_cuda "sluice with the CUDA runtime, which its CUDA contexts need" ""
+            -lsluice -lstdc++ -lm -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lpthread)
+    endif()
+endif()
+foreach(library ${installed})
+    if(library STREQUAL sluice_device)
+        sluice_pkg_config(sluice_device "Opens a device for sluice, allocates, submits, waits" ${pc_cuda}
+            -lsluice_device ${pc_device_libs})
+    elseif(library STREQUAL sluice_encode)
+        sluice_pkg_config(sluice_encode "Encoders of sluice's formats" sluice -lsluice_encode ${pc_encode_libs})
+    elseif(library STREQUAL sluice_stream)
+        sluice_pkg_config(sluice_stream "Streams assets of sluice archives" sluice -lsluice_stream ${pc_threads})
+    endif()
+endforeach()
 
-# The tool, and what shells and man read of it.
+# The tool, its manual pages and the completions of shells.
 if(TARGET sluice_tool)
     install(TARGETS sluice_tool RUNTIME COMPONENT tool)
-    install(FILES docs/tool.md docs/format.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
-    install(FILES LICENSE-MIT RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+    install(FILES CHANGELOG.md docs/tool.md docs/packing.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 endif()
 if(TARGET sluice_tool AND NOT CMAKE_CROSSCOMPILING)
     set(manual ${PROJECT_BINARY_DIR}/tool/manual)
@@ -61,15 +95,15 @@ if(TARGET sluice_tool AND NOT CMAKE_CROSSCOMPILING)
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tool)
     install(FILES ${manual}/completions/fish RENAME sluice.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tool)
-    # Debian's zsh looks below /usr in another folder than elsewhere.
+    # Debian's zsh searches another folder below /usr than other systems' zsh.
     install(FILES ${manual}/completions/zsh RENAME _sluice
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tool)
     install(FILES ${manual}/completions/zsh RENAME _sluice
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT tool)
 endif()
 
-# Debian packages: `cpack -G DEB --config build/release/CPackConfig.cmake` makes sluice, which has the tool, and
-# libsluice-dev, which has the library, headers and shader parts.
+# Debian packages: `cpack -G DEB --config build/release/CPackConfig.cmake` makes the package sluice
+# with the tool, and libsluice-dev with the library, headers and shader parts.
 if(PROJECT_IS_TOP_LEVEL)
     set(SLUICE_PACKAGE_CONTACT "sluice <sluice@example.invalid>" CACHE STRING "The maintainer that packages name")
     set(CPACK_GENERATOR DEB)
@@ -78,6 +112,8 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CPACK_PACKAGE_CONTACT ${SLUICE_PACKAGE_CONTACT})
     set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
     set(CPACK_STRIP_FILES ON)
+    set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/Debian.cmake)
+    set(CPACK_SLUICE_SOURCE_DIR ${PROJECT_SOURCE_DIR})
     set(CPACK_COMPONENTS_ALL library)
     if(TARGET sluice_tool)
         list(APPEND CPACK_COMPONENTS_ALL tool)
@@ -87,16 +123,17 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CPACK_DEBIAN_TOOL_PACKAGE_NAME sluice)
     set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
     set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
-    set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS libvulkan1) # loaded where a GPU is asked for
+    set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS libvulkan1) # loaded when a GPU is used
     set(CPACK_COMPONENT_TOOL_DESCRIPTION
-"The tool packs archives of Gstd or GDeflate tiles, with filters, textures and patches,
-and decodes them by Vulkan, CUDA or the CPU.")
+"The tool packs archives of Gstd or GDeflate tiles, with filters, textures and
+patches, and decodes them by Vulkan, CUDA or the CPU.")
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libsluice-dev)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS
-        "libvulkan-dev, libdeflate-dev, libzstd-dev, libxxhash-dev, zlib1g-dev") # of the parts that link them
+        # Programs that use these parts of the library link them.
+        "libvulkan-dev, libdeflate-dev, libzstd-dev, libxxhash-dev, zlib1g-dev")
     set(CPACK_COMPONENT_LIBRARY_DESCRIPTION
-"The library, its headers and shader parts: a C library for engines, with kernels for
-Vulkan and CUDA and a CPU reference.")
+"The libraries, their headers and shader parts: a C library for engines, with
+kernels for Vulkan and CUDA and a CPU reference, encoders and streaming.")
     include(CPack)
 endif()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# sluice_add_shaders(target): compiles every shaders/*.comp in its variants and adds the SPIR-V to the target, packed
-# (src/vulkan/shader_packing.h).
+# sluice_add_shaders(target): compiles each shaders/*.comp in its variants, and adds the SPIR-V to
+# the target in packed form (src/vulkan/shader_packing.h).
 find_program(SLUICE_GLSLANG glslangValidator HINTS $ENV{VULKAN_SDK}/bin REQUIRED)
 
-# Drivers take half as long to make pipelines of SPIR-V whose functions are inlined and whose variables are values
-# (docs/notes/pipelines.md). glslangValidator does that where it was built with SPIRV-Tools' optimizer, as distributions do.
+# Drivers make pipelines in half the time if functions in the SPIR-V are inlined and variables have
+# become values (docs/notes/pipelines.md). glslangValidator does that if it was built with the
+# optimizer of SPIRV-Tools, as distributions build it.
 if(NOT DEFINED SLUICE_GLSLANG_OPTIMIZES)
     set(empty_shader ${PROJECT_BINARY_DIR}/empty.comp)
     file(WRITE ${empty_shader} "#version 450\nvoid main() {}\n")
@@ -18,11 +19,12 @@ if(NOT DEFINED SLUICE_GLSLANG_OPTIMIZES)
     endif()
 endif()
 
-# Where spirv-opt is there too, some shaders are built once more for the constants that a class of devices gives them, and
-# optimized then: what the constants remove is gone before a driver sees it. NVIDIA's compiler (580) takes .4 of the time
-# for GDeflate and .8 for filters; other shaders gain less, or lose speed (docs/notes/pipelines.md). Each row is a
-# variant, a shader and its constants (shaders/lib/layout/constants.h) as src/vulkan/registry.cpp sets them;
-# tests/vulkan/shader_packing_test.cpp says which row is missing.
+# If spirv-opt is there too, some shaders are built once more with the specialization constants that
+# a class of devices gives them, and optimized: then drivers do not see the code that the constants
+# remove. With NVIDIA's compiler (580), GDeflate's pipelines take 0.4 of the time and those of
+# filters 0.8; other shaders gain less, or become slower (docs/notes/pipelines.md). A row has a
+# variant, a shader, and its constants (shaders/lib/layout/constants.h) as src/vulkan/registry.cpp
+# sets them; tests/vulkan/shader_packing_test.cpp says if a row is missing.
 find_program(SLUICE_SPIRV_OPT spirv-opt HINTS $ENV{VULKAN_SDK}/bin)
 if(NOT SLUICE_SPIRV_OPT)
     message(STATUS "sluice: there is no spirv-opt, so NVIDIA's driver will take longer to make pipelines")
@@ -37,8 +39,8 @@ set(sluice_fixed_shaders
     "ext filter 0:256 1:32 2:true"
     "ext filter 0:512 1:32 2:true")
 
-# The program that packs modules runs while the library is built. Where what is built does not run here, and there is no
-# CMAKE_CROSSCOMPILING_EMULATOR, SLUICE_HOST_CXX, a compiler for this machine, builds it.
+# The program that packs modules must run while the library is built. When cross-compiling without
+# CMAKE_CROSSCOMPILING_EMULATOR, it is built by SLUICE_HOST_CXX, a compiler for this machine.
 set(pack_sources ${PROJECT_SOURCE_DIR}/cmake/pack_shaders.cpp ${PROJECT_SOURCE_DIR}/src/vulkan/shader_packing.cpp)
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
     find_program(SLUICE_HOST_CXX NAMES c++ g++ clang++ REQUIRED)
@@ -64,11 +66,12 @@ function(sluice_add_shaders target)
     set(flags_emu -DSLUICE_EMU)
     set(flags_extInt64 -DSLUICE_EXT -DSLUICE_INT64)
     set(int64_kernels float_decode)
-    # GDeflate is a twelfth slower on an H100 when it is optimized first: the driver's compiler then takes 92 registers.
-    # Compaction gains nothing by it.
+    # These are not optimized. GDeflate is a twelfth slower on an H100 if it is: the driver's
+    # compiler then takes 92 registers. Compaction is not faster if optimized.
     set(kernels_as_written gdeflate compact compact_ring compact_call)
-    # SwiftShader's compiler takes more than 24 GB of memory for the scans when they are optimized, 0.2 GB as they are
-    # written. It takes the variants for narrow subgroups and those that emulate.
+    # The scans' variants for narrow subgroups and for emulation are not optimized, since
+    # SwiftShader uses these: optimized, they take its compiler more than 24 GB of memory, otherwise
+    # 0.2 GB.
     set(kernels_as_written_narrow scan scan64 scan_ring)
     sluice_present(shaders "^shaders/")
     list(TRANSFORM shaders PREPEND ${PROJECT_SOURCE_DIR}/)
@@ -89,12 +92,13 @@ function(sluice_add_shaders target)
             string(APPEND tables "    {${kernel}_rows, sizeof(${kernel}_rows) / sizeof(ShaderRow)},\n")
             continue()
         endif()
-        # Who reloads shaders wants them in a debugger, with names and as they are written.
+        # For hot reload, shaders keep their names and are not optimized, so that a debugger shows
+        # them as written.
         set(names -g0)
         if(SLUICE_HOT_RELOAD)
             set(names "")
         endif()
-        # What most GPUs take comes first, for it is unpacked fastest.
+        # The variant that most GPUs use comes first, since it is unpacked fastest.
         set(variants ext base extNarrow baseNarrow emu)
         if(kernel IN_LIST int64_kernels)
             list(PREPEND variants extInt64)
@@ -108,7 +112,8 @@ function(sluice_add_shaders target)
                     AND NOT (kernel IN_LIST kernels_as_written_narrow AND variant MATCHES "Narrow|emu"))
                 set(optimize -Os)
             endif()
-            # Every shader depends on every shared part: they are few, and this works with every generator.
+            # Every shader depends on every shared part. There are few, and this works with every
+            # generator.
             add_custom_command(OUTPUT ${module}
                 COMMAND ${SLUICE_GLSLANG} --quiet -V ${names} ${optimize} --target-env vulkan1.2 ${flags_${variant}}
                     -I${shader_dir} -o ${module} ${shader}
@@ -207,8 +212,9 @@ bool hasFixedShaders() { return @has_fixed@; }
     target_sources(${target} PRIVATE ${out_dir}/shader_code.cpp ${headers})
 endfunction()
 
-# sluice_add_program_shader(target shader [name [flags...]]): compiles a shader that only that program uses; X.comp, or
-# `name`, becomes an array in the header of that name on the target's include path. It may include shaders/lib.
+# sluice_add_program_shader(target shader [name [flags...]]): compiles a shader that only this
+# program uses. X.comp becomes an array in a header X.h, or with the given name, on the target's
+# include path. The shader may include shaders/lib.
 function(sluice_add_program_shader target shader)
     get_filename_component(name ${shader} NAME_WE)
     if(ARGC GREATER 2)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Toolchain: Windows on SLUICE_WINDOWS_PROCESSOR, x86_64 (the default) or i686, by mingw-w64 (`./tools/dev windows`). Of its
-# two thread models std::thread needs "posix".
-# SLUICE_WINDOWS_PREFIX is a folder with the libraries and headers that are linked; nothing else of this machine is.
+# Toolchain for Windows by mingw-w64 (`./tools/dev windows`). SLUICE_WINDOWS_PROCESSOR is x86_64
+# (the default) or i686. Of mingw-w64's two thread models, std::thread needs "posix".
+# SLUICE_WINDOWS_PREFIX is a folder with the libraries and headers that are linked; nothing else of
+# this machine is used.
 set(CMAKE_SYSTEM_NAME Windows)
 if(NOT SLUICE_WINDOWS_PROCESSOR)
     set(SLUICE_WINDOWS_PROCESSOR x86_64)
@@ -16,5 +17,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Windows 10: what the file calls of the tool need. printf is that of C99.
+# Windows 10, which the tool's file functions need; and the printf of C99.
 add_compile_definitions(_WIN32_WINNT=0x0A00 WINVER=0x0A00 __USE_MINGW_ANSI_STDIO=1)

@@ -41,8 +41,9 @@ Words readModule(const std::string& path)
 uint32_t codeOf(uint32_t word, uint32_t newest, uint32_t opcode)
 {
     const uint32_t distance = zigzag(newest - word);
-    // Values are near to where they are used: of a word that is either, the distance repeats more
-    // often the smaller it is. 4 gave the smallest files.
+    // A word's code is its distance from the newest value, or the word itself. Values are mostly
+    // used soon after they are computed, so small distances repeat often, and compress well. Of the
+    // limits tried, a quarter of the word gave the smallest files.
     if (distance < word / 4 && distance < 1u << 31) return distance << 1 | 1;
     if (word >= 1u << 31)
         throw std::runtime_error("an operand of instruction " + std::to_string(opcode) +

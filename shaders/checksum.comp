@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checksums of decoded tiles: kernels/checksum.h.
+// Checksums of decoded tiles: kernels/checksum.h, with one lane group for each tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"
@@ -10,7 +10,8 @@ layout(push_constant, std430) uniform Push { RegionParams p; };
 #define Params RegionParams
 #include "lib/region_params.glsl"
 
-// `pitched` is a literal wherever a Tile is constructed, so that the compiler removes the branches.
+// A tile as kernels/checksum.h reads it. Wherever a Tile is made, `pitched` is a literal, so that
+// the compiler removes the branches.
 struct Tile {
     uvec2 address;
     bool pitched;
@@ -29,7 +30,7 @@ uint tileWord(Tile tile, uint at) {
     return WordsIn(tile.address).w[at / 4u];
 }
 
-// Without 8-bit storage the whole word of the byte is read.
+// Returns byte `at` of the tile. Without 8-bit storage the byte's word is loaded.
 uint tileByte(Tile tile, uint at) {
 #ifdef SLUICE_EXT
     return uint(BytesOut(tile.pitched ? pitchAddress(at) : add64(tile.address, at)).b[0]);

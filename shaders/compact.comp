@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction in one pass with decoupled look-back.
+// Stable compaction: writes the elements that pass a test, or their indices, or both, without gaps
+// and in their order. In a *partition* the elements that do not pass follow those that do.
 //
-// A tile's kept elements are gathered in shared memory and written from there, so that stores fill
-// whole cache lines. If there are many tiles, a workgroup works one tile ahead: while a compacted
-// tile is in shared memory, the workgroup loads the next tile and publishes its count, before it
-// waits for the first tile's prefix. src/cuda/compact.cu describes how CUDA differs.
+// The input is cut into *tiles*. A tile's place in the output is its *prefix*: how many elements
+// all tiles before it keep. Workgroups publish how many elements their tiles keep and look back at
+// the counts of earlier tiles (lookback.glsl), so that one pass is enough. A tile's kept elements
+// are gathered in shared memory and written from there, so that stores fill whole cache lines.
+//
+// If there are many tiles, a workgroup works one tile ahead: while a tile's kept elements are in
+// shared memory, the workgroup loads the next tile and publishes its count. Only then does it wait
+// for the first tile's prefix. src/cuda/compact.cu describes how CUDA differs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
 #include "lib/compact_tile.glsl"
 #include "lib/lookback.glsl"
 
+// The start of the scratch.
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead {
-    uint lookback[2];   // the ticket, and the number of workgroups that are done
-    coherent uint kept; // elements kept: in a partition by all tiles, with SERIAL so far
+    uint lookback[2]; // the next ticket, and the number of workgroups that are done
+    // How many elements are kept: in a partition by all tiles, with SERIAL by the tiles so far.
+    coherent uint kept;
 };
 
-shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // the compacted tile
-shared uint sNext;                                         // the next ticket
+shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // the kept elements of a tile
+shared uint sNext; // the ticket of the workgroup's next tile
 
+// The look-back calls this for a tile whose count does not come in time.
 bool lookbackTile(uint index, out uint value) {
     value = tileKept(tileAt(index, elementCount()));
     return false;
@@ -27,8 +35,8 @@ bool lookbackTile(uint index, out uint value) {
 // -----------------------------------------------------------------------------------------------
 // From registers to shared memory
 
-// Gathers the kept elements, or their indices, and if `dropped` is set the others after them.
-
+// Gathers the kept elements of a tile, or their indices, in sTile. If `dropped` is set, the other
+// elements follow the kept ones there.
 void gather(Tile tile, Elements e, bool indices, bool dropped) {
     SLUICE_UNROLL
     for (uint row = 0u; row < kRows; row++) {
@@ -42,8 +50,9 @@ void gather(Tile tile, Elements e, bool indices, bool dropped) {
                     sTile[place] = tile.start + at + i;
                 } else {
                     SLUICE_UNROLL
-                    for (uint k = 0u; k < kWords; k++)
-                        sTile[place * kWords + k] = e.rows[row].w[i * kWords + k];
+                    for (uint k = 0u; k < kMostWords; k++)
+                        if (!kWide || k < elementWords())
+                            sTile[place * elementWords() + k] = e.rows[row].w[i * kMostWords + k];
                 }
             }
             rank += keep ? 1u : 0u;
@@ -54,15 +63,16 @@ void gather(Tile tile, Elements e, bool indices, bool dropped) {
 // -----------------------------------------------------------------------------------------------
 // From shared memory to the output
 
-// Stores words [from, from + count) of sTile. The first lane is aligned to a cache line.
+// Stores words `from` to from + count - 1 of sTile. Invocation 0 begins at the cache line of 128
+// bytes in which `target` lies, so that stores fill whole lines.
 void storeWords(uvec2 target, uint from, uint count) {
     uint lead = target.x >> 2 & 31u;
     for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
         if (i >= lead) WordsStored(target).w[i - lead] = sTile[from + i - lead];
 }
 
-// Does the same for elements of 1 and 2 bytes, which are packed. Other workgroups may own bytes of
-// the words at the ends.
+// Does what storeWords does, for elements of 1 and 2 bytes, which are packed. Some bytes of the
+// first and last word may belong to other workgroups.
 void storeSmall(uvec2 target, uint from, uint count) {
     uint lead = target.x & 3u, bytes = lead + count * kBytes;
     uvec2 words = uvec2(target.x & ~3u, target.y);
@@ -76,11 +86,11 @@ void storeSmall(uvec2 target, uint from, uint count) {
     }
 }
 
-// Stores `count` gathered elements or indices, starting at `from`, to position `to` of the output,
-// as far as they fit.
+// Stores `count` gathered elements or indices, from number `from` on, to position `to` of the
+// output, as far as the output has room.
 void store(bool indices, uint from, uint count, uint to) {
-    uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : kBytes;
-    uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : kWords;
+    uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : elementBytes();
+    uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : elementWords();
     uvec2 target = add64(indices ? p.indices : p.output_, mul64(to, size));
     if (kSmall && !indices)
         storeSmall(target, from, fits);
@@ -90,16 +100,17 @@ void store(bool indices, uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns the place of a tile's first element that is not kept. Such elements follow all kept ones.
+// For a partition, in which the elements that are not kept follow all kept ones, returns where in
+// the output this tile's first such element goes.
 uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
 }
 
 // Compacts a tile. Returns how many elements this tile and all earlier ones keep. The elements are
-// moved from registers to shared memory before the workgroup waits for anything.
-//   published  other workgroups know its count
-//   last       it is the workgroup's last tile, after which the workgroup leaves the look-back
-//   prefix     how many elements the earlier tiles keep, where there is no look-back
+// in shared memory before the workgroup waits for anything.
+//   published  the tile's count has been published already
+//   last       this is the workgroup's last tile, after which it leaves the look-back
+//   prefix     how many elements the earlier tiles keep, if there is no look-back
 uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
     bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE),
          parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
@@ -107,7 +118,7 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
     Tile tile = tileAt(index, count);
     Elements e;
     loadElements(tile, tile.wide, e);
-    if (inPlace) memoryBarrierBuffer(); // read before others may overwrite it
+    if (inPlace) memoryBarrierBuffer(); // others overwrite the input only after this has been read
     rankElements(e);
     if (p.workgroups > 1u && !published) lookbackPublish(p.scratch, index, e.kept, false, inPlace);
     gather(tile, e, !elements, parted);
@@ -115,7 +126,7 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
         prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace,
                               hasMode(SLUICE_COMPACT_MODE_SCANNER));
     uint restAt = parted ? restStart(tile, e, prefix) : 0u;
-    if (last) lookbackLeave(p.scratch); // its latency overlaps with the stores
+    if (last) lookbackLeave(p.scratch); // the stores hide the latency of its atomic
     wgBarrierShared();
     for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u);
          indices++) {
@@ -130,25 +141,29 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
     }
     if (index == tiles - 1u)
         if (wgInvocation() == 0u) storeResult(prefix + e.kept);
-    wgBarrierShared(); // all have read shared memory
+    wgBarrierShared(); // waits until all have read shared memory
     return prefix + e.kept;
 }
 
-// Compacts wide tiles with look-ahead, if there are a scanner and one kind of output. Returns three
-// tickets that are left to do, and how many it took, at most its share. After waiting in vain, the
-// first two belong to tiles whose count is published. Otherwise the first one does not belong to a
-// wide tile, and the others to no tile.
+// Compacts wide tiles, working one tile ahead; there must be a scanner and one kind of output. A
+// *ticket* is the number of a tile that a workgroup has taken. Returns in x, y and z the tickets of
+// tiles that the caller must still compact, and in w how many tickets were taken, at most p.share.
+//
+// If the prefix of a tile has not come, x is that tile, and the counts of tiles x and y have been
+// published. Otherwise x is not a wide tile, and y and z lie behind the last tile.
 uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
     bool elements = p.output_ != uvec2(0u);
-    uint kept = 0u, current = tiles; // the tile in shared memory
+    uint kept = 0u, current = tiles; // the tile in shared memory keeps `kept` elements
     for (uint round = 0u;; round++) {
         // The first round only loads, the last one only stores.
         bool loading = sgUniform(ticket < wideTiles), storing = sgUniform(current < wideTiles);
         if (!loading && !storing) return uvec4(ticket, tiles, tiles, p.share);
         LookbackState seen = lookbackPeek(p.scratch, storing ? current : 0u);
-        uint taken = tiles; // known by the time that its tile can be loaded
+        // The next ticket. Its atomic completes before the ticket's tile can be loaded.
+        uint taken = tiles;
         if (takesTickets() && loading && round + 1u < p.share) taken = lookbackTakeAlone(p.scratch);
-        Tile tile = tileAt(loading ? ticket : 0u, count); // a load without a branch
+        // If there is nothing to load, tile 0 is loaded for nothing, which saves a branch.
+        Tile tile = tileAt(loading ? ticket : 0u, count);
         Elements e;
         loadElements(tile, true, e);
         e.keep = loading ? e.keep : 0u;
@@ -160,7 +175,7 @@ uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
         uint next = sNext;
         if (storing) {
             if (sgUniform(sLookbackNext != 0u)) {
-                wgBarrierShared(); // all have read that
+                wgBarrierShared(); // waits until all have read sLookbackNext
                 return uvec4(current, ticket, next, min(round + 2u, p.share));
             }
             store(!elements, 0u, kept, sLookbackValue);
@@ -176,15 +191,17 @@ uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
 }
 
 // Compacts all tiles of a workgroup. compactOne is called in one place only, because every call is
-// a copy of long code. Tiles come
-//   by number  a tile a workgroup, without tickets; or one workgroup does one tile after the other
-//              (SERIAL), if there is one only, or in place where no workgroup may wait for another
-//   by ticket  first those that compactAhead leaves
+// a copy of long code. There are three ways to get tiles:
+// by number  Each workgroup has one tile, without a ticket.
+// SERIAL     One workgroup does all tiles, one after the other: if there is only one workgroup, or
+//            in place where no workgroup may wait for another.
+// by ticket  compactAhead takes tiles as long as it can. Those that it returns are done here, and
+//            then those of new tickets.
 void compactTiles(uint workgroup, uint count, uint tiles) {
     bool serial = hasMode(SLUICE_COMPACT_MODE_SERIAL), leaves = p.workgroups > 1u;
     bool tickets = leaves && !hasMode(SLUICE_COMPACT_MODE_DIRECT);
     uint published = 0u, prefix = 0u, end = tiles;
-    uvec4 next = uvec4(0u, tiles, tiles, 1u); // tiles to do, and tickets taken
+    uvec4 next = uvec4(0u, tiles, tiles, 1u); // tickets of tiles to do, and how many were taken
     if (tickets) {
         next.x = lookbackTicket(p.scratch);
         uint wideTiles = tileAt(0u, ~0u).wide ? count / kTile : 0u;
@@ -216,6 +233,7 @@ void compactTiles(uint workgroup, uint count, uint tiles) {
         CompactHead(p.scratch).kept = p.first + p.share < tileCount(p.maxCount) ? prefix : 0u;
 }
 
+// For a partition: adds how many elements this workgroup's tiles keep to CompactHead::kept.
 void countTiles(uint workgroup, uint count, uint tiles) {
     uint kept = 0u;
     for (uint index = workgroup; index < tiles; index += p.workgroups)
@@ -225,9 +243,9 @@ void countTiles(uint workgroup, uint count, uint tiles) {
 
 void main() {
     uint workgroup = wgIndex();
-    if (workgroup >= p.workgroups) return; // see wgIndex
+    if (workgroup >= p.workgroups) return; // wgIndex says why there may be more
 
-    // An empty input has one empty tile, which writes the result.
+    // An empty input has one empty tile, since the last tile writes the result.
     uint count = elementCount(), tiles = max(tileCount(count), 1u);
     if (hasMode(SLUICE_COMPACT_MODE_COUNT)) {
         countTiles(workgroup, count, tiles);

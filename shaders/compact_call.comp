@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of few 4-byte elements, one tile per workgroup; compact_ring.comp does the same
-// for many. The shader has only the code that a single tile needs, because in a short call fetching
-// long code would take longer than the work.
+// Stable compaction of few 4-byte elements: those that pass a test are written without gaps, in
+// their order. Each workgroup does one tile; compact_ring.comp is the kernel for many tiles. This
+// shader has only the code that a single tile needs, because in a short call fetching long code
+// would take longer than the work.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -9,7 +10,7 @@
 #include "lib/layout/compact.h"
 
 #ifdef SLUICE_EMU
-void main() {} // this form is never used
+void main() {} // not used: for emulated lane groups there is compact.comp
 #else
 const uint kRingRows = SLUICE_COMPACT_CALL_ROWS;
 shared uint sRing[kRingRows * 4u * gl_WorkGroupSize.x];

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many 4-byte elements, for subgroups of 16 or 32 lanes, on devices where a
-// workgroup that has started keeps making progress. It does what compact.comp does, but not in
-// place, without partitions, with a single output (elements or indices) and any test except UNIQUE.
+// Stable compaction of many 4-byte elements: those that pass a test are written without gaps, in
+// their order. It is for subgroups of 16 or 32 lanes, on devices where a workgroup that has started
+// keeps making progress. It does what compact.comp does, but not in place, without partitions, with
+// a single output (elements or indices) and any test except UNIQUE.
 //
-// A tile's place is known some microseconds after its count is published. Meanwhile the elements
-// that it keeps wait in shared memory, and the workgroup works on the next tiles. In the first
-// round they stay in registers, so that the sum over the tile's subgroups causes no wait either.
+// A workgroup publishes how many elements of its tile it keeps. Some microseconds later the tile's
+// *prefix* is known, the number of elements that all tiles before it keep, and with it the tile's
+// place in the output. Meanwhile the kept elements wait in shared memory, the *ring*, and the
+// workgroup works on the next tiles. In the first round after they were loaded they stay in
+// registers, so that the sum over the tile's subgroups causes no wait either. A *ticket* is the
+// number of a tile that a workgroup has taken.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -14,19 +18,21 @@
 #include "lib/layout/compact.h"
 
 #ifdef SLUICE_EMU
-void main() {} // this form is never used
+void main() {} // not used: for emulated lane groups there is compact.comp
 #else
 layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles = 3u;
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
-shared uvec2 sRingTiles[8]; // for each of the last rounds, a tile and how many elements it keeps
-shared uint sRingLate[2];   // alternate: the prefix of the last round's tile did not arrive
+// x is a tile: while the ring runs, the next one, by `turn`; afterwards that of round r, at r % 8.
+shared uvec2 sRingTiles[8];
+shared uint sRingLate[2]; // used in turn; set if the prefix of the last round's tile did not arrive
 shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
-// Compacts whole tiles, of which there are `wideTiles`. Returns the round in which it ends, and
-// leaves the tiles of that and the previous rounds in sRingTiles. If `late` is set, the tile of
-// kRingTiles + 1 rounds earlier and all later tiles have not been stored.
+// Compacts whole tiles, of which there are `wideTiles`. Returns the number of the round in which it
+// ends, and leaves the tiles of that round and of those around it in sRingTiles. If it sets `late`,
+// a prefix has not arrived: the tile of kRingTiles + 1 rounds before and all later ones have not
+// been stored.
 uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     if (wgInvocation() < 8u) sRingTiles[wgInvocation()].x = ~0u;
     if (wgInvocation() == 0u) {
@@ -43,7 +49,12 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     uint ticket = sRingTiles[0].x, slot = 0u, turn = 1u, heldKeep = 0u, heldPlaces = 0u, round = 0u;
     wideTiles = sRingEnd;
     if (takesTickets() && ticket < wideTiles) taken = ringTake();
+    // h0 to h3 are the tickets of the rounds before this one, the latest first; k0 to k2 are how
+    // many elements these tiles keep.
     uint h0 = ~0u, h1 = ~0u, h2 = ~0u, h3 = ~0u, k0 = 0u, k1 = 0u, k2 = 0u;
+    // `next` is the tile that this round tests, and `held` the one of the round before, which this
+    // round puts into the ring. heldKeep and heldPlaces say which of its elements are kept and
+    // where they go.
     uvec4 next[kRows], held[kRows];
     uint selectors[kRows];
     SLUICE_UNROLL
@@ -59,6 +70,8 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
         if (takesTickets()) sRingTiles[turn].x = taken;
         wgBarrierShared();
 
+        // This round stores the tile `current`, which has `count` elements in the ring, and loads
+        // `following`.
         uint following = sRingTiles[turn].x, kept, base = ringBefore(turn, kept);
         uint current = kRingTiles == 2u ? h1 : h2, count = kRingTiles == 2u ? k1 : k2;
         late = sRingLate[turn] != 0u;
@@ -85,7 +98,7 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
         heldKeep = keep;
         heldPlaces = (base + (before & 0xffu)) | (base + (totals & 0xffu) + (before >> 8u & 0xffu))
                                                      << 16;
-        taken = following; // known by the time it is needed
+        taken = following; // this ticket has arrived by the time it is needed
         if (takesTickets() && following < wideTiles) taken = ringTake();
 
         uint prefix;
@@ -123,17 +136,18 @@ void main() {
     bool unfinished = true, more = false;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
-        // This workgroup is the scanner, which also compacts the last tile, whole or not.
+        // Workgroup 0 is the scanner: it adds up the counts of all tiles, so that each gets its
+        // prefix. It also compacts the last tile, whole or not.
         ringScan(states, wideTiles);
         if (wgInvocation() == 0u) sRingTiles[0].x = wideTiles;
-        wgBarrierShared(); // the scanner's values have been read, too
+        wgBarrierShared(); // all have read the scanner's shared memory, too
         end++;
     } else {
         published = compactTiles(states, wideTiles, more);
         round = published - kRingTiles - 1u;
         unfinished = more;
     }
-    // If the ring has ended early, tiles are done one by one.
+    // If the ring has ended early, the remaining tiles are done here one by one.
     if (unfinished) {
         SLUICE_DONT_UNROLL
         for (;; round++) {

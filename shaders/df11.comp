@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes DFloat11 and ECF8 units (docs/format.md, 5). A workgroup decodes consecutive blocks of
-// 4,096 bytes and builds a table for each unit that it reaches.
+// Decodes DFloat11 and ECF8 units (docs/format.md, 5), which are weights of models whose exponents
+// are coded. lib/kernels/df11_unit.h explains unit, block, window, place and plan. A workgroup
+// decodes neighbouring blocks of a list, and builds a table for each unit that it reaches.
 //
-// Each invocation decodes windows of 64 bits into registers, four bits per symbol
-// (kernels/df11_windows.h); a window's gap gives the bit at which its first code starts. A scan
-// over the workgroup gives the element with which a window starts, and verifies `outputPositions`.
-// Then the symbols are stored to their places in shared memory (kernels/df11_output.h). From there
-// they are merged with signs and mantissas and output, 16 bytes at a time.
+// A block takes these steps:
+// - Each invocation decodes windows of 64 bits into registers, four bits per symbol
+//   (lib/kernels/df11_windows.h). The *gap* of a window says at which of its bits the first code
+//   starts.
+// - A scan over the workgroup counts the codes before each window, which gives the element with
+//   which the window starts, and compares the counts with the unit's positions.
+// - The symbols are stored at their places in shared memory (lib/kernels/df11_output.h). From there
+//   they are merged with the signs and mantissas ("rest"), and stored 16 bytes at a time.
 //
-// The next block's input is loaded while a block is decoded, and signs and mantissas are loaded
-// while symbols are stored to shared memory. This differs from src/cuda/df11.cu, which copies both
-// to shared memory asynchronously. GLSL cannot do that, so this needs up to 64 registers where CUDA
-// needs 40. Both loops were measured in many forms (docs/notes/df11.md).
+// While a block is decoded, the next block's input is loaded, and while symbols go to shared
+// memory, signs and mantissas are loaded. src/cuda/df11.cu copies both to shared memory
+// asynchronously. GLSL cannot do that, so this kernel needs up to 64 registers where CUDA needs 40.
+// Both loops were measured in many forms (docs/notes/df11.md).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
@@ -31,17 +35,19 @@ Df11Unit loadUnit(uvec2 address) { return UnitIn(address).unit; }
 
 #include "lib/kernels/df11_unit.h"
 
+// The windows of a block that one invocation decodes.
 const uint kOwnWindows = kWindows / kThreads;
 
-// The part of openUnit that is left to the includer.
+// These depend on the unit's kind. sCodeBytes is the bytes of the longest code, sGapBits the bits
+// of a gap, sLastGapWord the number of the last word of the gaps.
 shared uint sCodeBytes, sGapBits, sLastGapWord;
 
-#define Form bool // whether it is bf16
+#define Form bool // true if the unit is bf16, false if it is fp8
 uint codeBytesOf(Form bf16) { return sCodeBytes; }
 uint maxSymbolOf(Form bf16) { return wg.unit.maxSymbol; }
 
-// Returns value << shift; the bits that leave at the top are added to the next word by its own
-// shift. `shift` is below 32.
+// Returns value * factor + carry; factor is 2^n, n below 32. `carry` is what the word below has
+// handed on, and receives the bits that leave this word at the top.
 uint shiftIn(uint value, uint factor, inout uint carry) {
     uint high, low;
     umulExtended(value, factor, high, low);
@@ -50,6 +56,8 @@ uint shiftIn(uint value, uint factor, inout uint carry) {
     return low;
 }
 
+// df11_windows.h calls this. It shifts the symbols in `held` up and appends those of `entry`. Only
+// the lowest `words` words change.
 void append(inout uvec4 held, uint entry, uint words) {
     uint factor = 1u << (entry >> 20 & 31u), carry = entry & kEntrySymbols;
     held.x = shiftIn(held.x, factor, carry);
@@ -71,14 +79,14 @@ void append(inout uvec4 held, uint entry, uint words) {
 // -----------------------------------------------------------------------------------------------
 // Windows
 
-// A window's words, and the words that hold its gap and the next window's gap, as they are in
-// memory.
+// A window's words, and the words that hold its gap and the next window's gap, all with the bytes
+// in the order of memory.
 struct RawWindow {
     uvec3 words;
     uvec2 gaps;
 };
 
-// Returns a word of the stream, 0 past its end.
+// Returns word `index` of the unit's stream; bytes behind the stream are 0.
 uint streamWord(uint index) {
     uint at = index * 4u;
     if (at >= wg.unit.encoded) return 0u;
@@ -86,7 +94,7 @@ uint streamWord(uint index) {
     return WordsIn(wg.unit.stream).w[index] & 0xffffffffu >> (32u - 8u * have);
 }
 
-// Nothing here waits for what is loaded.
+// Loads a window. Nothing here waits for the loads, so the caller may issue them early.
 RawWindow fetchWindow(uint window) {
     RawWindow raw;
     if (window < wg.unit.fullWindows)
@@ -101,6 +109,7 @@ RawWindow fetchWindow(uint window) {
     return raw;
 }
 
+// Makes a Window of what fetchWindow has loaded.
 Window openWindow(RawWindow raw, uint window) {
     uint gapBits = sGapBits,
          gaps = funnelLeft(bigEndian(raw.gaps.x), bigEndian(raw.gaps.y), window * gapBits & 31u);
@@ -111,6 +120,7 @@ Window openWindow(RawWindow raw, uint window) {
 
 Window loadWindow(Form bf16, uint window) { return openWindow(fetchWindow(window), window); }
 
+// Stores the bf16 element at `place`, whose exponent is `symbol`.
 void storeOther(uvec2 unitsAt, uvec2 restAt, uint place, uint symbol) {
     uvec2 at = add64(restAt, place), target = add64(unitsAt, mul64(place, 2u));
     uint rest = WordsIn(wordOf(at)).w[0] >> (at.x & 3u) * 8u;
@@ -123,16 +133,17 @@ void storeOther(uvec2 unitsAt, uvec2 restAt, uint place, uint symbol) {
 // -----------------------------------------------------------------------------------------------
 // Output
 
-shared uint sFailure[2]; // for a block, the status of its first bad window, and how many codes
-                         // there
-                         // are up to it
+// If a block has a bad window, these are the status of the first bad one, and how many codes there
+// are up to its bad code.
+shared uint sFailure[2];
 
-// Places [gBegin, gEnd) belong to the block; wg.stage holds the places that start with gStaged.
-// gBase is wg.unit.base. gTurn selects the half of double-buffered data.
+// The block has places [gBegin, gEnd); wg.stage holds the symbols of places from gStaged on. gBase
+// is wg.unit.base. gTurn is the block's number modulo 2, which selects its half of what
+// neighbouring blocks use in turn.
 uint gBegin, gEnd, gStaged, gBase, gTurn;
 
-// Loads 8 bytes at `address`, of which bytes [from, to) are needed. Words that hold none of these
-// bytes are not read.
+// Returns the 8 bytes at `address`, of which bytes [from, to) are needed. Loads only words that
+// have some of the needed bytes.
 uvec2 loadRest(uvec2 address, uint from, uint to) {
     uint lead = address.x & 3u;
     WordsIn words = WordsIn(uvec2(address.x & ~3u, address.y));
@@ -144,7 +155,8 @@ uvec2 loadRest(uvec2 address, uint from, uint to) {
     return loaded.xy >> shift | (loaded.yz << 1) << (31u - shift);
 }
 
-// Returns eight bf16, given their exponents minus `base` and their bytes of sign and mantissa.
+// Returns eight bf16 elements. `exponents` has their exponents minus `base`, four bits each, the
+// first one highest; `rest` has a byte for each, its sign above its mantissa.
 uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     uvec4 low = uvec4(exponents >> 21, exponents >> 13, exponents >> 5, exponents << 3) & 0x780u;
     uvec4 high =
@@ -155,7 +167,7 @@ uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     return ((low | high) + base * 0x800080u) | (mantissa | both | sign);
 }
 
-// Returns 16 bytes of elements, starting at place `from`.
+// Returns 16 bytes of elements, those from place `from` on.
 uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     uint at = (from - gStaged) >> 3, exponents = wg.stage[at];
     if (!bf16) return uvec4(mergeFp8(exponents, rest.x), mergeFp8(wg.stage[at + 1u], rest.y));
@@ -163,15 +175,16 @@ uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     return hasFifteen(exponents) ? addOthers(merged, from >> 3, wg.otherCounts[gTurn]) : merged;
 }
 
-// Among the 16-byte units that lie wholly in the staged places, returns the invocation's first one
-// in x, and the end in y.
+// Finds the aligned 16-byte units of output of which all elements are staged. Returns this
+// invocation's first unit in x, and the end of all units in y. A unit has `each` elements.
 uvec2 ownUnits(uint each) {
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage);
     return uvec2((begin + each - 1u) / each + wgInvocation(), end / each);
 }
 
-// Loads the signs and mantissas of an invocation's first units, if they are 8-byte aligned: as many
-// units as it usually has.
+// fetchRests loads the signs and mantissas for an invocation's first units, if their addresses are
+// multiples of 8. In bf16 it loads them for kFetched units, in fp8 for half as many; an invocation
+// usually has no more.
 const uint kFetched = 4u;
 
 void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
@@ -185,8 +198,8 @@ void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
     }
 }
 
-// Stores staged elements. unitsAt is the address of place 0, restAt that of its sign and mantissa.
-// This does the units of fetchRests, with code for each format.
+// Stores the units whose signs and mantissas fetchRests has loaded to `rests`. unitsAt is the
+// address of place 0 in the output. bf16 is a constant in each call, so the code has no branches.
 void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
     uint each = bf16 ? 8u : 16u;
     uvec2 units = ownUnits(each);
@@ -198,8 +211,9 @@ void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
         }
 }
 
-// Stores all other units, and the ends, whose words others may write too. `fetched` is how many
-// units of the invocation are done.
+// Stores all staged units that copyFetched has not stored, and the two ends of the block, whose
+// words other workgroups may write too. restAt is the address of the sign and mantissa of place 0.
+// `fetched` is how many of this invocation's units copyFetched has stored.
 void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
     uint size = bf16 ? 2u : 1u, each = 16u / size;
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage),
@@ -226,7 +240,7 @@ void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns the element that a block starts with; it has 64 bits in fp8.
+// Returns the number of the element with which a block starts. In fp8 it has 64 bits.
 uvec2 positionOf(uint block) {
     if (block == wg.unit.blocks) return uvec2(wg.unit.elements, 0u);
     WordsIn positions = WordsIn(wg.unit.positions);
@@ -234,15 +248,18 @@ uvec2 positionOf(uint block) {
     return uvec2(positions.w[2u * block], positions.w[2u * block + 1u]);
 }
 
-// The planner is the invocation that has the least to write.
+// The planner is the invocation that plans the next block (planBlock). It is the last invocation,
+// because that one has the least to store.
 bool isPlanner() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
-// The whole workgroup decodes a block of a good unit, and plans the next block if the unit has one.
-// `raw` is the invocation's first window, and afterwards that of the next block.
+// The whole workgroup decodes a block of a good unit, and plans the next one if the unit has one.
+// `raw` is this invocation's first window of the block; on return it is the one of the next block.
+// Returns the block's status.
 uint decodeBlock(uint block, inout RawWindow raw) {
     uint firstWindow = block * kWindows + wgInvocation() * kOwnWindows;
 
-    // The lower half counts codes, the upper one bad windows. After a bad window nothing counts.
+    // The lower half of the scanned values counts codes, the upper half counts invocations that
+    // have met a bad window. An invocation does not count the codes behind its bad window.
     uint own = 0u, status = SLUICE_ST_PENDING, counts[kOwnWindows], others[kOwnWindows];
     uvec4 held[kOwnWindows];
     for (uint i = 0u; i < kOwnWindows; i++) {
@@ -263,7 +280,9 @@ uint decodeBlock(uint block, inout RawWindow raw) {
     uint planned = wg.plan[gTurn].status;
     gBegin = wg.plan[gTurn].begin;
     gEnd = wg.plan[gTurn].end;
-    bool isLast = planned == SLUICE_ST_OK; // nothing counts after the last element
+    // In the unit's last block (whose plan has the status OK), codes behind the last element are
+    // ignored.
+    bool isLast = planned == SLUICE_ST_OK;
     if (sgUniform(planned == SLUICE_ST_BAD_INDEX)) {
         status = SLUICE_ST_BAD_INDEX;
     } else if (sgUniform(total >= 0x10000u)) {
@@ -285,11 +304,14 @@ uint decodeBlock(uint block, inout RawWindow raw) {
         uvec2 unitsAt = wg.plan[gTurn].unitsAt, restAt = wg.plan[gTurn].restAt;
         gBase = wg.unit.base;
         for (gStaged = 0u; gStaged < gEnd; gStaged += kStage) {
-            if (gStaged != 0u) wgBarrierShared(); // what was staged is out
+            // This barrier waits until what was staged before has been stored.
+            if (gStaged != 0u) wgBarrierShared();
             uvec2 rests[kFetched];
             fetchRests(bf16, restAt, rests);
             if (wgInvocation() == 0u && gStaged == 0u && (gBegin & 7u) != 0u)
-                wg.stage[gBegin >> 3] = 0u; // no symbol is its first
+                // The block begins inside this word, so no window stores the word by stageOwn. It
+                // must be 0 for stageShared.
+                wg.stage[gBegin >> 3] = 0u;
             uint place = gBegin + (before & 0xffffu);
             for (uint i = 0u; i < kOwnWindows; i++) {
                 stageOwn(gStaged, held[i], counts[i], place);
@@ -317,7 +339,9 @@ uint decodeBlock(uint block, inout RawWindow raw) {
         }
         if (sgUniform(wg.otherCounts[gTurn] > kOthers)) {
             memoryBarrierBuffer();
-            wgBarrierShared(); // their elements have been written without them
+            // wg.others has no room for all symbols that do not fit in four bits, so elements with
+            // such symbols have been stored wrongly. Behind this barrier they are stored again.
+            wgBarrierShared();
             uint place = gBegin + (before & 0xffffu);
             for (uint i = 0u; i < kOwnWindows; i++) {
                 if (others[i] != 0u)
@@ -329,6 +353,7 @@ uint decodeBlock(uint block, inout RawWindow raw) {
     return status;
 }
 
+// Opens unit `index` of the list; one invocation calls this.
 void openUnitHere(uint index) {
     openUnit(p, index);
     bool bf16 = isBf16();
@@ -343,8 +368,9 @@ void main() {
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
     uint count = countOf(p.unitCount, p.maxUnitCount);
-    uint unit = count, nextUnitAt = 0u; // the block at which to look for another unit
-    uint fetched = 0xffffffffu;         // the block whose windows are in raw
+    // `unit` is the open unit; nextUnitAt is the block from which on another unit may begin.
+    uint unit = count, nextUnitAt = 0u;
+    uint fetched = 0xffffffffu; // the block whose windows are in `raw`
     RawWindow raw = RawWindow(uvec3(0u), uvec2(0u));
     wgLoopsBegin();
     for (uint block = begin; block < stop; block++) {
@@ -353,7 +379,9 @@ void main() {
             nextUnitAt = found == count ? block + 1u : 0xffffffffu;
             if (found + 1u < count) nextUnitAt = max(firstBlockOf(p, found + 1u), block + 1u);
             if (found != count && found != unit) {
-                wgBarrierShared(); // all are done with the previous unit and table
+                // This barrier waits until all invocations are done with the unit before and its
+                // table.
+                wgBarrierShared();
                 if (wgInvocation() == 0u) openUnitHere(found);
                 wgBarrierShared();
                 if (sgUniform(wg.unit.good)) buildTable();

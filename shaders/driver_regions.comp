@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prepares a decode by the Vulkan driver, which checks nothing and reports nothing. Each invocation
-// takes a region and sets its status. If the region is valid, it is appended to the driver's list,
-// in any order. The entries of the list are VkDecompressMemoryRegionNV, which begins like
-// VkDecompressMemoryRegionEXT.
+// Prepares a decode by the Vulkan driver, whose decoder checks nothing and reports nothing. Each
+// invocation checks a region and sets its status. Valid regions are appended to the driver's list,
+// in any order. The entries of that list are VkDecompressMemoryRegionNV, whose first members are
+// those of VkDecompressMemoryRegionEXT.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout/gdeflate.h"
@@ -24,7 +24,7 @@ void main() {
     }
     WordsOut(p.status).w[index] = SLUICE_ST_UNVERIFIED;
     uint place = atomicAdd(WordsOut(p.scratch).w[0], 1u);
-    // maxRegionCount is at most 2^24
+    // maxRegionCount is at most 2^24, so the index fits in 32 bits.
     uint at = SLUICE_DRIVER_LIST_AT + place * SLUICE_DRIVER_REGION_WORDS;
     WordsOut list = WordsOut(p.scratch);
     list.w[at] = region.source.x;
@@ -35,6 +35,7 @@ void main() {
     list.w[at + 5u] = 0u;
     list.w[at + 6u] = region.size.x;
     list.w[at + 7u] = 0u;
-    list.w[at + 8u] = 1u; // the method: GDeflate 1.0
+    // The method of decompression: GDeflate 1.0.
+    list.w[at + 8u] = 1u;
     list.w[at + 9u] = 0u;
 }

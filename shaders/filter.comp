@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters (docs/format.md, 8), one tile per workgroup, section after section:
-//   the description  is read by one invocation (lib/filter_columns.glsl)
-//   packets          are counted, and their headers found (lib/filter_packets.glsl)
-//   predictions      are undone, several columns at a time, each by a team of lanes or by several
-//                    (lib/filter_team.glsl): sums (lib/filter_differences.glsl) and wavefronts
-//                    (lib/filter_wavefront.glsl). The values go to scratch, a plane for each byte
-//   columns          that are rotated or of blocks, and wide ones with a base, are finished there
-//   records          are put together (lib/filter_records.glsl) from those planes and, for columns
-//                    without a prediction, from the tile's; bases of bytes are added on the way
-// src/cuda/filter.cu does the same with warps, and in addition undoes pixels of bytes in a single
-// pass.
+// Undoes filters (docs/format.md, 8). A workgroup takes a tile and undoes its sections one after
+// the other; lib/filter_columns.glsl explains section, record, column and plane. A section takes
+// these steps:
+// - description: one invocation reads what the filter has done (lib/filter_columns.glsl).
+// - packets: in a section of run-length packets the headers are found (lib/filter_packets.glsl).
+// - predictions: several columns are undone at the same time, each by one team of lanes or by
+//   several teams (lib/filter_team.glsl), as sums (lib/filter_differences.glsl) or as wavefronts
+//   (lib/filter_wavefront.glsl). The values go to scratch, a plane for each byte.
+// - columns: values that were rotated, belong to compressed blocks, or are wider than a byte and
+//   have a base get their final form in scratch.
+// - records: the tile's bytes are put together (lib/filter_records.glsl) from the planes in scratch
+//   and, for columns without a prediction, from the filtered tile. Bases of one byte are added on
+//   the way.
+//
+// src/cuda/filter.cu undoes filters in the same steps, with warps as teams. In addition it undoes
+// pixels of single bytes in one pass, without scratch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -21,13 +26,15 @@
 
 layout(push_constant, std430) uniform Push { FilterParams p; };
 
-shared uint sNext; // the next tile of the workgroup
-shared uint sDone; // how many invocations have done all of their part of the tile
+shared uint sNext; // the next tile that the workgroup takes
+// How many invocations have gone through all loops of the tile without leaving one early
+// (sgLoopsGoOn).
+shared uint sDone;
 
 // -----------------------------------------------------------------------------------------------
 // Predictions
 
-// A team undoes the prediction of a column, unless undoWaves does.
+// A team undoes the prediction of a column. Waves of values are left to undoWaves.
 void undoColumn(uint column) {
     uint predictor = predictorOf(column);
     if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {
@@ -38,8 +45,9 @@ void undoColumn(uint column) {
     if (sgUniform(isWaveOfBytes(column))) undoByteWave(predictor, column);
 }
 
-// Copies to scratch the residuals of byte columns that are not contiguous, so that they become
-// contiguous, and the residuals of waves.
+// Copies the residuals of some columns to scratch, so that the bytes of each plane are neighbours
+// there. These are the columns that undoWave undoes, and columns of bytes whose residuals are
+// interleaved with those of other columns.
 void gatherResiduals() {
     for (uint n = 0u; n < sWaveCount; n++)
         gatherWave(sWaves[n]);
@@ -49,8 +57,8 @@ void gatherResiduals() {
             uint words = (lead + gCount + 3u) / 4u;
             for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x) {
                 uvec4 value;
-                // The bytes of the first and the last word that are not residuals may have any
-                // value.
+                // The first and the last word may have bytes that are no residuals; these may have
+                // any value.
                 SLUICE_UNROLL
                 for (uint k = 0u; k < 4u; k++)
                     value[k] = sourceByte(sFrom[column] +
@@ -64,7 +72,7 @@ void gatherResiduals() {
 void undoPredictions() {
     gatherResiduals();
     wgBarrierAll();
-    // Each team that undoes a wave of bytes needs space for a row, which limits the number of
+    // A team that undoes a wave of bytes needs space for a row in sRow, which limits the number of
     // teams.
     uint teams = kTeams;
     if (gAnyByteWave) teams = clamp(kRowWords / ((gWidth + 3u) / 4u), 1u, kTeams);
@@ -72,15 +80,17 @@ void undoPredictions() {
         undoColumn(sPredicted[n]);
     undoWaves();
     wgBarrierAll();
-    if (gAnyUp) { // their first rows are in scratch
+    // For columns with UP, undoColumn has undone only the first row.
+    if (gAnyUp) {
         undoByteUps();
         undoWideUps();
     }
     wgBarrierAll();
 }
 
-// Finishes columns whose bytes are not those of the record. Columns with a base come first, because
-// they need the base before it is finished itself.
+// Brings columns to their final form, if their values are not yet those of the records
+// (needsFinal). Columns with a base come first. They add the base's value as it is before its own
+// final form, which would replace it.
 void finishColumns() {
     for (uint i = wgInvocation(); i < gCount; i += gl_WorkGroupSize.x) {
         SLUICE_DONT_UNROLL
@@ -105,13 +115,13 @@ void finishColumns() {
 // -----------------------------------------------------------------------------------------------
 // Sections and tiles
 
-// Turns the section that readSection found into bytes of the tile. Returns a status.
+// Undoes the section that readSection or readRest has found. Returns a status.
 uint undoSection() {
     uint size = sSection.size, packets = 0u;
     bool hasPackets = sSection.hasPackets != 0u;
     gStride = sSection.stride;
-    // If rows have one record, only the previous record matters, as in a single row: the median and
-    // the gradient equal it, and the average is half of it.
+    // A width of 1 is treated as one row of any length, since in both cases only the record before
+    // matters: the median and the gradient equal that record, and the average is half of it.
     gWidth = sSection.width == 1u ? SLUICE_FILTER_MAX_WIDTH : sSection.width;
     gFirst = sSection.first;
     gPlanes = gPosition;
@@ -119,7 +129,8 @@ uint undoSection() {
         copyBytes(size);
         return SLUICE_ST_OK;
     }
-    wgBarrierAll(); // the previous section no longer uses scratch
+    // This barrier waits until no invocation uses the scratch of the section before.
+    wgBarrierAll();
     if (sgUniform(hasPackets)) {
         packets = countPackets(size);
         if (sgUniform(packets == 0u && size != 0u)) return SLUICE_ST_BAD_FILTER;
@@ -136,6 +147,8 @@ uint undoSection() {
     return SLUICE_ST_OK;
 }
 
+// Reads an entry of the list of tiles (SluiceFilterTile). Returns whether its addresses and sizes
+// are allowed.
 bool readTile(WordsIn tile) {
     uvec2 source = uvec2(tile.w[0], tile.w[1]), target = uvec2(tile.w[2], tile.w[3]);
     gTileSize = tile.w[4];
@@ -150,6 +163,7 @@ bool readTile(WordsIn tile) {
            inside64(gDescription, uvec2(bytes, 0u), p.descriptions, p.descriptionsSize);
 }
 
+// Undoes all sections of the tile. Returns a status.
 uint undoTile(bool goodRegion) {
     if (wgInvocation() == 0u) {
         bool hasWords = goodRegion && gDescriptionWords != 0u;
@@ -185,17 +199,18 @@ uint undoTile(bool goodRegion) {
     return status;
 }
 
-// If the driver has left the loop over tiles early, the tiles that the workgroup has not reached
-// still have their initial status. They become INTERNAL, one tile per invocation. Some subgroups
-// may never get here (lavapipe ends a workgroup with the first subgroup that ends), so a list for
-// which a workgroup has more turns than a subgroup has lanes is recorded as several dispatches.
+// If the driver has left the loop over tiles early, the tiles from number `from` on, which the
+// workgroup has not reached, still have their initial status. This sets them to INTERNAL, one tile
+// per invocation. Some subgroups may never get here, since lavapipe ends a workgroup with the first
+// subgroup that ends. One subgroup must therefore be enough: if a workgroup would have to take more
+// tiles than a subgroup has lanes, the list is recorded as several dispatches.
 void refuseTiles(uint from, uint count) {
     uint index = from + wgInvocation() * p.workgroups;
     if (p.tickets != 0u || from >= count || index >= count) return;
     uint word = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS))).w[7];
     if (word >= p.statusCount) return;
     WordsOut list = WordsOut(p.status);
-    // Several invocations may reach a tile, which must be counted once.
+    // Several tiles may have the same status word, which must be counted once as a failure.
     if (atomicCompSwap(list.w[word], SLUICE_ST_OK, SLUICE_ST_INTERNAL) == SLUICE_ST_OK ||
         atomicCompSwap(list.w[word], SLUICE_ST_UNVERIFIED, SLUICE_ST_INTERNAL) ==
             SLUICE_ST_UNVERIFIED)
@@ -208,14 +223,16 @@ void main() {
     uint count = countOf(p.tileCount, p.maxTileCount);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
-    // The conditions of branches and loops that contain subgroup operations come from a ballot. A
-    // single condition that does not would make NVIDIA's compiler (580) match lanes before every
-    // subgroup operation of the shader.
+    // All conditions of branches and loops around subgroup operations come from a ballot
+    // (sgUniform). A single one that does not would make NVIDIA's compiler (driver 580) put a
+    // MATCH.ANY instruction before every subgroup operation of the shader.
     uint index = group < p.workgroups ? p.firstTile + group : count;
     for (uint turn = 0u; sgUniform(turn < count && index < count); turn++) {
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));
         uint word = tile.w[7];
-        if (wgInvocation() == 0u) // only one reads, since another tile may write the same word
+        // One invocation reads the status for all, because another workgroup may change it between
+        // two reads: several tiles may have the same status word.
+        if (wgInvocation() == 0u)
             sStatus = word < p.statusCount ? WordsIn(p.status).w[word] : SLUICE_ST_PENDING;
         wgBarrierShared();
         bool decoded = sStatus == SLUICE_ST_OK || sStatus == SLUICE_ST_UNVERIFIED;

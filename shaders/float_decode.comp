@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes lists of float-codec tensors (docs/format.md, section 6) to memory, one tile per lane
-// group. A workgroup decodes consecutive tiles of the list and builds a table for each tensor that
-// it reaches.
+// Decodes tensors of the float codec (docs/format.md, section 6) to memory. A lane group decodes a
+// tile (8,192 elements); a workgroup takes neighbouring tiles of the list and builds a table for
+// each tensor that it reaches. lib/float_tile.glsl and the files that it includes have the decoder.
 //
-// src/cuda/float_decode.cu does the same, but has costly steps in PTX and prefetches the tiles of
-// short lists.
+// src/cuda/float_decode.cu is the same decoder in CUDA. It also has its costly steps in PTX, and
+// prefetches the tiles of short lists.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -12,7 +12,7 @@
 
 layout(push_constant, std430) uniform Push { FloatDecodeParams p; };
 
-// Reads a tensor of the list, and checks its output.
+// Reads tensor `index` of the list, and checks it and its output.
 void loadTensor(uint index) {
     floatTensor(p.tensors, index, p.source, p.sourceSize);
     uvec2 size = mul64(gFloatCount.x, floatSize(gFloatType));
@@ -20,7 +20,9 @@ void loadTensor(uint index) {
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-// Stores 8 elements; `target` is the address of the tile's output.
+// storeEight and storeSome store a lane's 8 elements, which are in as many of `words` as they need.
+// `target` is the address of the tile's output; `eight` is the number of the first element in the
+// tile, divided by 8.
 void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     uint size = floatSize(type);
     if (size == 1u) PairsOut(target).v[eight] = uvec2(words[0], words[1]);
@@ -31,8 +33,8 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     }
 }
 
-// Stores the first `count` of 8 elements. Only the last row of a tensor needs it, so the words are
-// stored in a loop that is not unrolled.
+// storeSome stores only the first `count` elements. Only the last row of a tensor needs that, so
+// the loop over words is not unrolled.
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
@@ -45,8 +47,8 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     }
 }
 
-// Decodes and stores the rows of a tile. Bits that are not coded are loaded before a row is
-// decoded.
+// Decodes the rows of a tile and stores them. Before a row is decoded, its bits that are not coded
+// are loaded, so that the loads overlap the decoding.
 void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
     if (kNative) {
@@ -73,12 +75,15 @@ void decodeRows(uint type, uvec2 target) {
     }
 }
 
-// Decodes a tile of the tensor for each lane group.
+// Decodes tile `tile` of the list, which belongs to the tensor that was loaded. Each lane group
+// decodes a tile of its own.
 void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
     uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // compilation takes long enough already
+// In the narrow and emulated forms all types share one copy of the code, because each copy takes
+// long to compile.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     decodeRows(gFloatType, target);
 #else
     if (wgAny(gFloatType == kFloatBf16))
@@ -101,6 +106,7 @@ void decodeTile(bool enabled, uint tile) {
     if (enabled && lgLane() == 0u) writeStatus(p.status, p.tileCount, tile, gFloatStatus);
 }
 
+// Returns the first tile of a tensor in the list.
 uint firstTileOf(uint tensor) {
     uvec2 entry = add64(p.tensors, mul64(tensor, SLUICE_FLOAT_TENSOR_WORDS * 4u));
     return tensor < p.tensorCount ? min(WordsIn(entry).w[15], p.tileCount) : p.tileCount;
@@ -122,8 +128,7 @@ void main() {
             count = middle;
         }
     }
-    // Each iteration decodes all of a tensor's tiles, or advances to the next tensor if it has none
-    // here.
+    // Each iteration decodes all tiles that this workgroup has of a tensor, which may be none.
     for (uint tile = begin; tile < stop;) {
         uint next = tensor + 1u < p.tensorCount ? max(firstTileOf(tensor + 1u), tile) : stop,
              end = min(next, stop);

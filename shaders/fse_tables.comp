@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables from descriptions or counts: kernels/fse_tables.h.
+// Builds FSE tables from descriptions or from counts: kernels/fse_tables.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/fse.glsl"
@@ -8,13 +8,14 @@ layout(push_constant, std430) uniform Push { FseTablesParams p; };
 #define Params FseTablesParams
 #include "lib/region_params.glsl"
 
-// Returns the count of a symbol, from the 16-bit numbers at `source`.
+// Returns the count of symbol `symbol`, a signed 16-bit number of the array at `source`.
 int countAt(uvec2 source, uint symbol) {
     uint at = (source.x & 2u) / 2u + symbol;
     uint word = WordsIn(wordOf(source)).w[at >> 1];
     return int(word << 16u * (1u - (at & 1u))) >> 16;
 }
 
+// kernels/fse_tables.h calls this function; CUDA's version of it chooses code by symbolBits.
 void writeStates(FseTable table, bool on, uint symbolBits, uvec2 states) {
     fseStates(table, on, symbolBits, states);
 }

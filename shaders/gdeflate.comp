@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes GDeflate 1.0. docs/format.md specifies the format, its rounds and limits, and the order
-// of errors.
+// Decodes GDeflate 1.0. docs/format.md, section 1, specifies the format, its limits and the order
+// in which errors count.
 //
-// The bit streams do not depend on the output, so there are two stages with a ring of tokens
-// between them: the decode stage turns bits into tokens, a round of 32 symbols at a time
-// (lib/gdeflate_header.glsl, lib/gdeflate_rounds.glsl), and the expand stage turns tokens into
-// bytes, 128 at a time (lib/lz_expand.glsl). Where lane groups are subgroups, two of them may share
-// a tile: each runs one stage, in phases that are separated by a barrier. Otherwise one lane group
-// runs both stages alternately. That is also done if there are so many tiles that decoding more of
-// them at a time is faster.
+// Decoding has two stages, because bits can be read without knowing the output:
+// - The decode stage turns bits into *tokens*, a literal or a match each (lib/lz_expand.glsl
+//   describes the word). A *round* reads one symbol in each of 32 lanes (lib/gdeflate_header.glsl,
+//   lib/gdeflate_rounds.glsl).
+// - The expand stage turns tokens into bytes, 128 at a time (lib/lz_expand.glsl).
 //
-// src/cuda/gdeflate.cu has the same stages, with a warp for each tile and look-up tables of another
-// shape.
+// Between the stages is a ring of tokens in shared memory. Both stages work in *phases*, or turns:
+// in a phase the decode stage adds the tokens of some rounds to the ring, and the expand stage
+// takes them. Where lane groups are subgroups, two of them may share a tile ("paired"): each runs
+// one stage, and a barrier separates the phases. Otherwise one lane group runs both stages in turn;
+// that is also better if there are so many tiles that decoding more of them at a time is faster.
+//
+// src/cuda/gdeflate.cu has the same stages, with two warps for each tile and look-up tables of
+// another shape.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -20,40 +24,40 @@
 
 layout(push_constant, std430) uniform Push { RegionParams p; };
 
-// True where two subgroups, or the lane groups of two subgroups, share a tile. This is only for
-// hardware subgroups of 32 lanes or more; the workgroup then is two subgroups.
+// True if two subgroups share a tile, or two tiles if a subgroup has 64 lanes. It is true only on
+// devices with subgroups of 32 lanes or more; a workgroup then has two subgroups.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PAIRED) const bool kPaired = false;
-// True where lanes see the tile's bytes without coherent accesses, through WordsPlain and
-// BytesPlain.
+// True if lanes see the tile's bytes without coherent accesses, through WordsPlain and BytesPlain.
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
-// Says whether rows have padding. 0: rowBytes tells, 1: never, 2: always. Asking costs a tenth of
-// the speed.
+// Says whether rows of the output have padding (pitch.glsl). 0: p.rowBytes tells; 1: never; 2:
+// always. A test of p.rowBytes costs a tenth of the speed.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
-// The shared memory of a tile: 0: 3 KB, 1: 5 KB, 2: 9 KB. Shared memory limits how many tiles the
-// hardware works on at a time. If there are few tiles anyway, more shared memory makes each of them
+// The shared memory that a tile gets. 0: 3 KB; 1: 5 KB; 2: 9 KB. Shared memory limits how many
+// tiles the hardware works on at a time. If there are few tiles anyway, more of it makes each tile
 // faster.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_ROOM) const uint kRoom = 0u;
 const bool kRoomy = kRoom >= 1u, kRoomiest = kRoom >= 2u;
 
-// True where one subgroup decodes a tile, although two could share it.
+// True if one subgroup of 32 lanes decodes a tile alone, although two could share it.
 const bool kUnpaired = kNative && !kPaired;
-// True where a stage's state stands in shared memory between its turns.
+// True if a stage's variables are kept in shared memory while the other stage runs.
 const bool kSuspends = kPaired || kUnpaired;
 
-// Tiles of a workgroup.
+// The tiles of a workgroup, and which of them this lane group works on.
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup;
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
-// How many tokens a lane places at once, how many rounds a phase has, and the size of the ring of
-// tokens.
+// kPerLane is how many tokens a lane places at once (lz_expand.glsl), kRounds how many rounds a
+// phase has, and kTokenRing how many tokens the ring holds.
 //
-// The ring holds the tokens of a phase (of two phases if one is produced while the other is
-// consumed), 32 tokens that wait for a distance, up to 127 tokens that are not placed yet, and 128
-// tokens of an unfinished group of bytes. A group with sources inside itself reuses 132 places at
-// and below its own tokens, which have been read by then. A phase that builds a code produces no
-// tokens, and the code uses their places. The smallest ring is so small because shared memory then
-// decides how many tiles an SM holds: with 3,200 bytes per tile it holds 32 tiles of one subgroup
-// each.
+// The ring must hold the tokens of a phase (of two phases if one is produced while the other is
+// consumed), 32 tokens that wait for a distance, up to kAtOnce - 1 (127) tokens that are not placed
+// yet, and 128 tokens of an unfinished group of bytes. If bytes of a group copy bytes of the same
+// group, lzFollow uses 132 places at and below the group's own tokens; these tokens have been read
+// by then. A phase that builds a code produces no tokens, and the code is built in their places.
+//
+// The smallest ring has 512 tokens, because shared memory then decides how many tiles an SM holds:
+// with 3,200 bytes per tile it holds 32 tiles of one subgroup each.
 const uint kPerLane = kRoomy ? 4u : 2u, kRoomyRounds = kRoomiest ? 16u : 8u,
            kRounds = kPaired && !kRoomy ? 4u : kRoomyRounds;
 const uint kRoomyTokenRing = kRoomiest ? 2048u : 1024u,
@@ -65,12 +69,13 @@ shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 #include "lib/gdeflate_header.glsl"
 #include "lib/gdeflate_rounds.glsl"
 
-// For each turn and tile the stages of a pair tell each other the number of complete tokens in x,
-// the status of the decode stage in y, and the status of the expand stage in z.
+// With these words the stages of a pair tell each other how far they are. Each tile has two
+// entries, used in alternate turns: x is the number of complete tokens, y the status of the decode
+// stage, z the status of the expand stage.
 shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
-// Does a turn of the decode stage: a header if one is next, and some rounds. With kUnpaired a turn
-// does only one of the two, which takes fewer registers.
+// Does a phase of the decode stage: a header, if one is next, and some rounds. With kUnpaired a
+// phase does either a header or rounds, which takes fewer registers.
 void decodePhase() {
     bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
@@ -95,7 +100,7 @@ void decodePhase() {
         storedRound(stored && gState == kInStored);
 }
 
-// Copies a tile that is stored uncompressed.
+// Copies a tile that is stored uncompressed: the bytes in its source are its output.
 void copyStored(bool enabled, uvec2 source, uint size) {
     uint words = enabled ? size >> 2 : 0u;
     for (uint i = 0u; wgAny(i < words); i += 256u) {
@@ -109,12 +114,13 @@ void copyStored(bool enabled, uvec2 source, uint size) {
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
 }
 
-// Runs each stage in a lane group of its own. The result, the tile's status, is valid in the second
-// half of the workgroup, which runs the expand stage.
+// Decodes with each stage in a lane group of its own. The result, the tile's status, is valid in
+// the second half of the workgroup, which runs the expand stage.
 uint decodePaired() {
     bool running = true, more = true;
     uint turn = 0u;
-    if (lgLane() == 0u) // the result of the turn before the first one
+    // The first turn reads this as the result of the turn before it.
+    if (lgLane() == 0u)
         sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u);
     wgBarrierShared();
     SLUICE_DONT_UNROLL
@@ -150,7 +156,7 @@ uint decodePaired() {
     return last.z != SLUICE_ST_OK ? last.z : last.y;
 }
 
-// Runs both stages alternately in one lane group.
+// Decodes with both stages in one lane group, in turn. Returns the tile's status.
 uint decodeInTurn() {
     uint status = SLUICE_ST_OK;
     bool again;
@@ -162,7 +168,8 @@ uint decodeInTurn() {
         bool more = wgAny(gStatus == SLUICE_ST_PENDING);
         decodeSuspend();
         lzResume();
-        // With kUnpaired there is one tile, and the first error ends the loop.
+        // With kUnpaired there is only one tile in the workgroup, and its first error ends the
+        // loop, so `status` is OK here.
         uint result = lzExpand(kUnpaired || status == SLUICE_ST_OK, complete, more);
         lzSuspend();
         status = mix(status, result, kUnpaired || status == SLUICE_ST_OK);
@@ -196,7 +203,7 @@ void main() {
     if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
         copyStored(plain && (!kPaired || lgIndex() >= kTiles), region.source, region.size.x);
     bool compressed = good && !plain;
-    // A tile that is not compressed takes part, with no tokens and no bytes to produce.
+    // A tile that is not decoded takes part in the barriers; it has no tokens and no bytes.
     gLzSize = compressed ? region.size.x : 0u;
     gState = compressed ? kAtHeader : kDone;
     gStatus = compressed ? SLUICE_ST_PENDING : status;
@@ -219,7 +226,7 @@ void main() {
         enabled = index != ~0u;
     }
     if (status == SLUICE_ST_OK && gEnd < gLzSize) status = SLUICE_ST_TOO_SHORT;
-    // A loop that the driver has left early must not look like success.
+    // If the driver has left a loop early, the tile must not look as if it had been decoded.
     if (status == SLUICE_ST_PENDING || (status == SLUICE_ST_OK && gAt < gEnd))
         status = SLUICE_ST_INTERNAL;
     if (!lgLoopsGoOn() && good) status = SLUICE_ST_INTERNAL;

@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns the symbols of Gstd tiles, which gstd_symbols.comp has decoded, into bytes. A workgroup
-// produces a group of bytes of a tile at a time, eight per invocation.
+// The byte stage of Gstd (docs/format.md, section 7): turns the symbols that gstd_symbols.comp has
+// decoded into bytes. A workgroup takes a tile, and makes one group of its bytes after the other,
+// eight bytes per invocation.
 //
-//   mark    A run is a sequence of bytes with consecutive sources: literals or a match. Each run
-//           that overlaps the group sets the bit of its first byte there and stores the distance of
-//           its source. Literals are kept at the end of the part until they are used, so that both
-//           kinds of runs are copies inside the tile.
-//   make    The highest bit set at or below a byte gives its run, so counting leading zeros serves
-//           as the load-balancing search. Bytes whose source is outside the group are loaded; for
-//           others the place of the source is stored.
-//   follow  Each invocation follows the chains of its own bytes through those places. The format
-//           bounds their length.
+// Words of this file:
+// - run: literals or a match, that is, neighbouring bytes whose sources are neighbours too.
+// - group: kGroup neighbouring bytes of a part, which the workgroup makes at once. The format has
+//   groups of 512 bytes (SLUICE_GS_GROUP), of which kGroup is a multiple.
+// - slot: the tile's scratch memory, in which gstd_symbols.comp leaves the sequences and a status
+//   for each part (lib/layout/gstd.h).
+// - chain: a byte copies a byte, which copies another, and so on, all of them in one group.
 //
-// lib/lz_expand.glsl, the byte stage of GDeflate, shares no code with this one. It counts marks and
-// uses pointer jumping, with 128 bytes per subgroup. This kernel did so at first, with 512 bytes
-// per workgroup; then 1.4 GB took 14.9 ms (textures) and 14.0 ms (maps) on the H200, where this
-// form takes 7.1 and 7.2. GDeflate cannot do the same: its tokens do not say where they begin, so a
-// scan is needed first, and nothing bounds its chains.
+// A group takes three steps:
+// - mark: each run that overlaps the group sets the bit of the first byte that it has there, and
+//   stores the distance from its bytes to their sources. Literals stand at the end of the part's
+//   output until they are used, so that both kinds of runs are copies inside the tile.
+// - make: each byte finds its run, which is that of the highest bit set at or below the byte; so
+//   counting leading zeros serves as the load-balancing search. If the byte's source lies before
+//   the group, its value is loaded. Otherwise the place of its source in the group is stored.
+// - follow: each invocation follows the chains of its eight bytes from place to place until it
+//   finds values. The format bounds the length of a chain.
+//
+// lib/lz_expand.glsl, the byte stage of GDeflate, shares no code with this one: it counts marks,
+// and halves chains by pointer jumping, with 128 bytes per subgroup. This kernel first used that
+// method with 512 bytes per workgroup. 1.4 GB then took 14.9 ms (textures) and 14.0 ms (maps) on
+// the H200, where the present method takes 7.1 and 7.2 ms. GDeflate cannot use the present method:
+// its symbols do not say where their output begins, so a scan is needed first, and nothing bounds
+// its chains.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -25,39 +35,46 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-// 1: the workgroup sees what it wrote without coherent accesses.
+// 1 if the workgroup sees its own stores through plain loads; 0 if it needs coherent ones.
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads = 0u;
 
 layout(push_constant, std430) uniform Push { GstdParams p; };
 #include "lib/region.glsl"
 
 const uint kBytes = 8u, kGroup = kBytes * gl_WorkGroupSize.x, kWords = kGroup / 32u;
-const uint kGroupBytes = kBytes * 32u; // of a lane group
+const uint kGroupBytes = kBytes * 32u; // the bytes of a group that one lane group makes
 const uint kUnknown = 0xffffffffu;
-// An entry for a byte of the group is this flag with the byte's value, or the index of the byte of
-// the group that it copies.
+// sMade has a 16-bit entry for each byte of the group: either kValue plus the byte's value, or the
+// place (0 .. kGroup - 1) of the byte that it copies.
 const uint kValue = 0x8000u;
 
-// A bit for each byte of the group at which a run begins; double-buffered for this group and the
-// next.
+// Bit k of sStarts is set if a run begins at byte k of the group. There are two arrays of kWords
+// words: while the bytes of one group are made, the next group's runs are marked in the other
+// array.
 shared uint sStarts[2u * kWords];
-// For each of these bytes, the distance of its source times 2, plus 1 if the run overlaps it. An
-// invocation reads its own entries all at once.
+// sRuns has, for each byte whose bit is set in sStarts, the distance from the byte to its source, a
+// signed number, times 2, plus 1 if the run is longer than that distance and so repeats its own
+// bytes. Four of these numbers share a vector, so that an invocation loads those of its eight bytes
+// at once.
 shared uvec4 sRuns[kGroup / 4u];
-shared uint sMade[kGroup / 2u]; // the bytes of the group, two in each word
-shared uint sFirst[2];          // the entry that continues after the group, or kUnknown
-shared uint sCarried;           // where the match that reaches into the group begins
+shared uint sMade[kGroup / 2u]; // the group's entries (see kValue), two in each word
+// sFirst has, for each of the two arrays of sStarts, the number of the part's entry that goes on
+// after the group, or kUnknown as long as it has not been found.
+shared uint sFirst[2];
+shared uint sCarried; // where in the part the match begins that reaches into the group
 shared uint sBadOffset, sTooDeep;
 
 uvec2 gSource, gDestination, gSlot;
 uint gSize, gDepth;
 
+// Returns the 16-bit word `index` of the tile's source.
 uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 
-// If a driver leaves loops early (sgLoopsGoOn), runs may be missing, and garbage in their place may
-// point outside the tile.
+// Returns n, or the number of the tile's last byte if n lies behind the tile. Some drivers leave
+// loops early (sgLoopsGoOn). Runs may then be missing, and what shared memory happens to hold in
+// their place may point outside the tile. Only the tiers that run on such drivers make this check.
 uint insideTile(uint n) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     return min(n, gSize - 1u);
@@ -66,7 +83,8 @@ uint insideTile(uint n) {
 #endif
 }
 
-// Return byte n and word n of the tile, which other subgroups may have written.
+// loadByte and loadWordAt return byte n and 4-byte word n of the tile's output, which another
+// subgroup of the workgroup may have written.
 uint loadByte(uint n) {
     n = insideTile(n);
 #ifdef SLUICE_EXT
@@ -82,7 +100,8 @@ uint loadWordAt(uint n) {
     return WordsOut(gDestination).w[n];
 }
 
-// Stores four bytes at position `at`, a multiple of 4, of which those before `end` exist.
+// Stores the four bytes of `bytes` at byte `at` of the tile, a multiple of 4. Bytes from position
+// `end` on are not stored.
 void storeBytes(uint at, uint bytes, uint end) {
     if (at + 4u <= end) {
         if (kPlainLoads != 0u)
@@ -94,14 +113,16 @@ void storeBytes(uint at, uint bytes, uint end) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Parts without symbols, and stored tiles
+// Parts that are plain bytes or repeat one byte, and stored tiles
 
+// Sets the bytes [begin, end) of the tile to `value`. `begin` is a multiple of 4.
 void fill(uint begin, uint end, uint value) {
     for (uint at = begin; at < end; at += 4u * gl_WorkGroupSize.x)
         storeBytes(at + 4u * wgInvocation(), value * 0x01010101u, end);
 }
 
-// Copies the source, starting at byte `from`, an even number.
+// Copies the bytes of the source that begin at byte `from`, an even number, to bytes [begin, end)
+// of the tile. `begin` is a multiple of 4.
 void copyPlain(uint begin, uint end, uint from) {
     for (uint at = begin; at < end; at += 4u * gl_WorkGroupSize.x) {
         uint own = at + 4u * wgInvocation();
@@ -117,30 +138,36 @@ void copyPlain(uint begin, uint end, uint from) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// A coded part. Its entries are its sequences (each has literals and a match) and finally the
-// literals after the last sequence.
+// A coded part. It consists of *entries*: entry i is sequence i, that is, some literals and then a
+// match. The last entry, number `entries`, is the literals after the last sequence. The record of
+// an entry, two words, is described at SLUICE_GS_SEQUENCES_AT (lib/layout/gstd.h).
 
 struct Part {
-    uint begin, end;   // of its output
-    uint entries;      // without the last literals
-    uint records;      // where the entries' records stand in the slot
-    uint literalCount; // how many literals there are,
-    uint literals;     // and where in the output they stand until they are used
+    uint begin, end;   // the bytes [begin, end) of the tile are its output
+    uint entries;      // the number of its sequences
+    uint records;      // the word of the slot at which its records begin
+    uint literalCount; // how many literals it has
+    uint literals;     // the byte of the tile at which these stand until they are used
 };
 
-// Returns the record of entry i, if there is one, and the first word of the next one.
+// Returns the two words of entry i's record in x and y, and the first word of the next entry's
+// record in z. The last entry has no next one: for it, z is its own first word. For an i behind the
+// last entry, returns what it returns for the last entry.
 uvec3 loadEntry(Part part, uint i) {
     uint at = part.records + 2u * min(i, part.entries), next = i < part.entries ? at + 2u : at;
     return uvec3(WordsIn(gSlot).w[at], WordsIn(gSlot).w[at + 1u], WordsIn(gSlot).w[next]);
 }
 
+// Marks the run that begins at byte `place` of the group. `turn` (0 or 1) chooses the array of
+// sStarts; `run` is the value for sRuns.
 void beginRun(uint turn, uint place, uint run) {
     atomicOr(sStarts[turn * kWords + (place >> 5)], 1u << (place & 31u));
     sRuns[place >> 2][place & 3u] = run;
 }
 
-// Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte. If the entry
-// continues after the group, stores i in sFirst.
+// Marks the runs of entry i, literals and match, as far as they lie in the group that begins at
+// byte `at` of the part. If the entry goes on after the group, or is the last one, stores i in
+// sFirst[turn]. `record` is what loadEntry returns for i, and `turn` chooses the array of sStarts.
 void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     uint size = part.end - part.begin, last = size - part.literalCount, end = at + kGroup;
     uint literal = record.x >> 16, nextLiteral = record.z >> 16;
@@ -163,16 +190,18 @@ void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     }
 }
 
-// Returns value modulo divisor, for values below 2^16 and divisors from 1 to 2^18, where the
-// quotient of floats is at most one off.
+// Returns value modulo divisor, for values below 2^16 and divisors from 1 to 2^18. For these, the
+// quotient of floats is too large or too small by at most one. The smallest of the three remainders
+// is the right one, since negative ones wrap around to large numbers.
 uint modulo(uint value, uint divisor) {
     uint quotient = uint(float(value) / float(divisor)), remainder = value - quotient * divisor;
     return min(remainder, min(remainder + divisor, remainder - divisor));
 }
 
-// Returns the index of the highest word below `word` that has marks, or 0. anyMine is set if `mine`
-// holds in any lane of the lane group. Where a lane group spans several subgroups, each invocation
-// searches by itself and anyMine is true.
+// Returns the index of the highest word of marks below `word` that is not 0, or 0 if there is none.
+// `starts` is where the group's marks begin in sStarts. anyMine receives whether `mine` holds in
+// any lane of the lane group. Where a lane group consists of several subgroups, a ballot is
+// expensive: there each invocation searches by itself, and anyMine is always true.
 uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     uint source = max(word, 1u) - 1u;
@@ -190,7 +219,8 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
         uvec3 any = lgBallot3(low, high, mine);
         anyMine = any.z != 0u;
-        // In each group of 32 words, none, some or all are below `word`.
+        // Bit k of any.x stands for word i + k, bit k of any.y for word i + 32 + k. This clears the
+        // bits of all words from `word` on.
         uint below = (1u << (word & 31u)) - 1u, at = word >> 5, row = i >> 5;
         any.x &= row < at ? ~0u : row == at ? below : 0u;
         any.y &= row + 1u < at ? ~0u : row + 1u == at ? below : 0u;
@@ -201,13 +231,15 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #endif
 }
 
-// Produces the invocation's bytes of the group at `at`, two words.
+// Returns the eight bytes that this invocation makes of the group that begins at byte `at` of the
+// part. `turn` chooses the array of sStarts that has the group's marks.
 uvec2 makeBytes(Part part, uint at, uint turn) {
     uint lane = lgLane(), own = kBytes * wgInvocation(), word = own >> 5, shift = own & 31u,
          starts = turn * kWords;
     uint size = part.end - part.begin, group = part.begin + at;
     uint marks = sStarts[starts + word], upTo = marks & ((2u << shift) - 1u);
-    // `marked` is set if a run begins in the lane group's bytes, apart from the first byte.
+    // `marked` tells whether a run begins in the lane group's bytes, other than at the first of
+    // them.
     bool marked;
     uint source =
         wordBefore(starts, word, (lane * kBytes < 32u ? marks & ~1u : marks) != 0u, marked);
@@ -215,8 +247,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     uint place =
         upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
 
-    // If all of the lane group's bytes are in one run whose source has been produced already, words
-    // are copied.
+    // If all bytes of the lane group belong to one run, and their sources were made with earlier
+    // groups, the lanes copy whole words.
     uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane,
          from = group + first + uint(int(run) >> 1);
     bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u &&
@@ -236,11 +268,14 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     } else {
         uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u,
              last = run;
-        // For bytes without a mark these are undefined.
+        // An entry is meaningful only if its byte has a mark; the others hold old values, which are
+        // not used.
         uvec4 low = sRuns[own / 4u], high = sRuns[own / 4u + 1u];
         uint begun[kBytes] =
             uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
-        uint sources[kBytes]; // from the group on
+        // sources[k] is the place in the group of the source of byte k, negative if the source lies
+        // before the group.
+        uint sources[kBytes];
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k) {
             if (k != 0u) last = mix(last, begun[k], (mine & 1u << k) != 0u);
@@ -248,9 +283,10 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             overlaps |= last;
         }
         if ((overlaps & 1u) != 0u) {
-            // A match that overlaps itself copies the bytes before it, so sources go back by as
-            // many whole offsets as that takes. `skip` is the sum of these offsets, `past` is how
-            // far a byte is behind the match's beginning, minus `skip`.
+            // A match that is longer than its offset repeats bytes. To find the source of such a
+            // byte before the match, its distance is increased by as many whole offsets as needed:
+            // `skip` is the sum of these offsets. `past` counts the bytes from the match's
+            // beginning to this byte, minus `skip`; it is below the offset.
             uint past = 0u, skip = 0u;
             if ((run & 1u) != 0u) {
                 uint back = own - (place == 0u ? sCarried - at : place);
@@ -284,9 +320,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         sMade[(own + k) / 2u] = made[k] | made[k + 1u] << 16;
     wgBarrierShared();
 
-    // Follows the chains of copies of all bytes. The format bounds their length: in each
-    // SLUICE_GS_GROUP bytes a chain has at most gDepth copies inside them, and one that leaves
-    // them.
+    // Follows the chain of each byte to its end. In each SLUICE_GS_GROUP bytes a chain has at most
+    // gDepth copies, and one more copy leads out of these bytes. The product bounds the hops.
     uint most = open ? kGroup / SLUICE_GS_GROUP * (gDepth + 1u) : 0u;
     for (uint hop = 0u; hop < most; ++hop) {
         if (hop == gDepth) {
@@ -297,11 +332,11 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             if (inside) sTooDeep = 1u;
         }
         uint every = kValue;
-        // Bytes that already have their value read an arbitrary entry, which is cheaper than a
-        // branch.
+        // Bytes whose value is known read an entry too, and drop it: that is cheaper than a branch.
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k) {
-            // `next` has the other entry of the word in its upper half.
+            // The entry is the low half of `next`. The upper half holds a neighbour's entry or 0,
+            // and is never looked at.
             uint next = sMade[(made[k] & (kValue - 1u)) >> 1] >> (made[k] << 4 & 31u);
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
@@ -315,8 +350,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     return bytes;
 }
 
-// The whole workgroup produces the bytes of a part. sStarts and sFirst are double-buffered by
-// group.
+// The whole workgroup makes the bytes of a coded part, group by group. While it makes one group, it
+// marks the runs of the next in the other array of sStarts.
 void expandPart(Part part) {
     uint size = part.end - part.begin, own = wgInvocation(), loaded = own, turn = 0u;
     if (own < kWords) sStarts[own] = 0u;
@@ -325,11 +360,15 @@ void expandPart(Part part) {
     wgBarrierShared();
     markRuns(part, 0u, 0u, loaded, entry);
     for (uint at = 0u; at < size; at += kGroup) {
-        wgBarrierAll(kPlainLoads != 0u); // makes the marks and the previous group's bytes visible
+        // This barrier makes the marks, and the bytes of the group before, visible to the
+        // workgroup.
+        wgBarrierAll(kPlainLoads != 0u);
         uint first = sFirst[turn];
         for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup);
              more += gl_WorkGroupSize.x) {
-            wgBarrierShared(); // more entries begin in the group than there are invocations
+            // More entries begin in the group than there are invocations, so the next ones are
+            // marked too.
+            wgBarrierShared();
             loaded += gl_WorkGroupSize.x;
             entry = loadEntry(part, loaded);
             markRuns(part, at, turn, loaded, entry);
@@ -351,6 +390,7 @@ void expandPart(Part part) {
 
 // -----------------------------------------------------------------------------------------------
 
+// Makes the bytes of the tile, part by part. Returns its status.
 uint expandTile() {
     uint header = WordsIn(gSource).w[0], parts = (header & 15u) + 1u, status = SLUICE_ST_OK;
     gDepth = (header >> 4 & 7u) + 1u;
@@ -389,13 +429,13 @@ void main() {
     wgBarrierShared();
     wgLoopsBegin();
     if (slot < p.tileCount && index < count) {
-        // gstd_symbols.comp has checked the region and the header and parts that are read here;
-        // only then does the slot have OK.
+        // A slot has the status OK only if gstd_symbols.comp has checked the region, the tile's
+        // header and its parts, so what is read here is inside the source.
         Region region = loadRegion(index);
         gSource = region.source;
         gDestination = region.destination;
         gSize = region.size.x;
-        gSlot = add64(p.scratch, mul64(slot, SLUICE_GS_SLOT_WORDS * 4u));
+        gSlot = add64(p.scratch, mul64(slot, SLUICE_GS_SLOT_BYTES(p.maxTileBytes)));
         uint status = WordsIn(gSlot).w[0];
         if (status == SLUICE_ST_OK) {
             if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && region.sourceSize.x == gSize)

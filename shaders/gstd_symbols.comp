@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the symbols of Gstd tiles (docs/format.md, section 7), one part per lane group. A tile
-// has as many lane groups as it may have parts. The literals are written to the end of the part's
-// output, where gstd_expand.comp reads them before it overwrites them. The sequences are written to
-// scratch.
+// The symbol stage of Gstd (docs/format.md, section 7): decodes the literals and sequences of
+// tiles. A tile has SLUICE_GS_LANE_GROUPS lane groups, as many as it may have parts, and each
+// decodes one part.
 //
-// src/cuda/gstd_symbols.cu does the same with one warp per part, and with branches instead of
-// predicates.
+// The literals of a part are written to the end of the part's output, where gstd_expand.comp, the
+// byte stage, reads them before it overwrites them. The sequences are written to the tile's slot of
+// scratch (lib/layout/gstd.h).
+//
+// All lane groups of a workgroup go through the same code together. A group with nothing to do
+// passes `on` = false, which turns off its stores. src/cuda/gstd_symbols.cu decodes with one warp
+// per part, which can branch instead.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -16,7 +20,10 @@ layout(push_constant, std430) uniform Push { GstdParams p; };
 #include "lib/gstd_literals.glsl"
 #include "lib/gstd_sequences.glsl"
 
-// Decodes a coded part whose header is good. Returns its status.
+// Decodes a coded part whose header has been checked, and returns its status. `first` is the 16-bit
+// word of the source at which the part begins; the output of the part is [begin, begin + size) of
+// the tile. The owners are the parts, this one or earlier ones, that have the tables of its
+// literals and sequences.
 uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint literalOwner,
                  uint sequenceOwner) {
     uint w0 = 0u, w3 = 0u, literalCount = 0u, sequenceCount = 0u;
@@ -30,8 +37,10 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     gLiteralMode = w0 >> 2 & 3u;
     gLiteralLog = gSequenceLog = SLUICE_GS_MIN_LOG;
     gModulus = 1u;
-    // Reads the tables of earlier parts that this part uses, then its own tables, which its symbols
-    // follow.
+    // Reads the tables in three passes: the literals' table of an earlier part, the sequences'
+    // tables of an earlier part, and finally this part's own tables. These come last, because the
+    // part's symbols follow them in the list of words. Pass 0 or 1 is left out if this part owns
+    // the tables of that pass.
     bool oldLiterals = literalOwner != part, oldSequences = sequenceOwner != part;
     SLUICE_DONT_UNROLL
     for (uint turn = 0u; turn < 3u; ++turn) {
@@ -44,8 +53,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                        turn == 0u || (turn == 2u && !oldLiterals),
                        turn == 1u || (turn == 2u && !oldSequences));
     }
-    // Tables built by loops that a driver has left early are not used, because their contents may
-    // point anywhere.
+    // Some drivers leave loops early (lgLoopsGoOn). Tables that such a driver has not finished are
+    // not used, because their contents may point anywhere.
     bool literalsGood = buildLiterals(on && gTablesGood), goOn = lgLoopsGoOn(),
          good = on && gTablesGood && literalsGood && goOn;
     decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);
@@ -64,7 +73,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                                                             : SLUICE_ST_OK;
 }
 
-// Decodes a part, whose index is below gParts if the group is on. Returns its status.
+// Decodes part `part` of the tile, and returns its status. If the lane group is `on`, `part` is
+// below gParts.
 uint decodePart(bool on, uint part) {
     uint from = on ? part : 0u;
     uint begin = ofPart(gPart.x, from), size = ofPart(gPart.y, from);
@@ -104,13 +114,14 @@ uint decodePart(bool on, uint part) {
     return status;
 }
 
+// Lane group `share` of a tile decodes part `share`.
 void main() {
     const uint kGroupsPerTile = SLUICE_GS_LANE_GROUPS;
     uint group = wgIndex() * kGroupsPerWorkgroup + lgIndex();
     uint slot = group / kGroupsPerTile, share = group % kGroupsPerTile, index = p.firstTile + slot;
     bool enabled = slot < p.tileCount && index < regionCount();
     uint status = enabled ? openRegion(index) : SLUICE_ST_BAD_REGION;
-    gSlot = add64(p.scratch, mul64(enabled ? slot : 0u, SLUICE_GS_SLOT_WORDS * 4u));
+    gSlot = add64(p.scratch, mul64(enabled ? slot : 0u, SLUICE_GS_SLOT_BYTES(p.maxTileBytes)));
     bool good = enabled && status == SLUICE_ST_OK;
     uint parts = loadParts(good);
     if (good) status = parts;

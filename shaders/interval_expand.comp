@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval expand: fills runs of the destination with one value each. A lane group reads 32
-// intervals at a time and stores their values in shared memory. Then its lanes write units of 16
-// bytes, each assembled from the values of all intervals that overlap it.
+// Interval expand: fills each interval of the destination with one value. A lane group reads 32
+// intervals at a time and puts their values into shared memory. Then its lanes write *units* of 16
+// aligned bytes, each made of the values of all intervals that overlap the unit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-// sIntervalData holds the values of a round's intervals. This holds the indices of their first
-// elements, counted from the round's first.
+// sIntervalData holds the values of a round's intervals. sStarts holds where these begin, as
+// numbers of elements from the start of the round.
 shared uint sStarts[gl_WorkGroupSize.x];
+shared uint sLastWords[gl_WorkGroupSize.x]; // bytes 16 to 19 of values that have more than 16
 
-// True if the size, at most 16, divides 16. Then places are multiples of it, and a value's bytes
-// are the same in all units.
+// Returns whether an element's size divides 16. If so, each place in memory is a multiple of the
+// size, and an interval's value has the same bytes in all units.
 bool isRegular() { return (elementSize() & (elementSize() - 1u)) == 0u; }
 
-// Returns the value of an interval, repeated to 16 bytes if the size divides 16.
+// Returns the first 16 bytes of an interval's value. If the size divides 16, the value is repeated
+// to fill them.
 uvec4 valueOf(uint index) {
     uvec2 address = add64(p.source, mul64(index, elementSize()));
     uint size = elementSize();
     if (kElementSize == 4u) return uvec4(WordsIn(address).w[0]);
-    uvec4 value = loadBytes(address, size);
+    uvec4 value = loadBytes(address, min(size, 16u));
     if (isRegular()) {
         if (size == 1u) value.x = (value.x & 0xffu) * 0x01010101u;
         if (size == 2u) value.x = (value.x & 0xffffu) * 0x00010001u;
@@ -31,7 +33,14 @@ uvec4 valueOf(uint index) {
     return value;
 }
 
-// Joins bytes [from, 16) of b with the bytes of a before them.
+// Returns the bytes of an interval's value behind the first 16.
+uint lastWordOf(uint index) {
+    uint size = elementSize();
+    return size <= 16u ? 0u
+                       : loadBytes(add64(add64(p.source, mul64(index, size)), 16u), size - 16u).x;
+}
+
+// Returns 16 bytes: those below byte `from` are those of `a`, the others those of `b`.
 uvec4 joined(uvec4 a, uvec4 b, uint from) {
     uvec4 result;
     SLUICE_UNROLL
@@ -43,13 +52,16 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
     return result;
 }
 
-// For 4-byte elements, a value is stored together with those of the next three intervals.
+// For 4-byte elements: stores a value at its place and in the entries of the three intervals before
+// it. So each entry has the values of its interval and of the next three.
 void putValues(uint place, uint value) {
     sIntervalData[lgFirst() + place].x = value;
     SLUICE_UNROLL
     for (uint i = 1u; i < 4u; ++i)
         if (place >= i) sIntervalData[lgFirst() + place - i][i] = value;
 }
+// Returns a unit of 4-byte elements. `element` is the number of its first element, counted as marks
+// are (intervals.glsl).
 uvec4 unitOfWords(uint element) {
     uvec2 marks = sMarks[lgFirst() + (element >> 5)];
     uint at = element & 31u, later = marks.x >> at;
@@ -63,17 +75,18 @@ uvec4 unitOfWords(uint element) {
     return unit;
 }
 
-// Returns a unit that elements fill exactly; `element` is the index of its first element among the
-// marks.
+// Returns a unit that elements fill exactly. `element` is the number of its first element, counted
+// as marks are.
 uvec4 regularUnit(uint element, uint size) {
     if (kElementSize == 4u) return unitOfWords(element);
     uint perUnit = 16u / size;
     uint rank = rankOfPiece(element);
     uvec4 value = sIntervalData[lgFirst() + rank];
-    // These are the marks of the unit's other elements. A unit never straddles two words of marks.
+    // `later` has the marks of the unit's other elements, since all marks of a unit are in one
+    // word.
     uint later =
         (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & ((1u << perUnit) - 1u)) & ~1u;
-    if (size >= 4u) { // a word has at most one mark
+    if (size >= 4u) { // there is at most one mark per word
         later = size == 8u ? later << 1 : later;
         SLUICE_UNROLL
         for (uint i = 1u; i < 4u; ++i) {
@@ -90,18 +103,20 @@ uvec4 regularUnit(uint element, uint size) {
     return value;
 }
 
-// Where a round's elements go.
+// The bytes that a round writes.
 struct Output {
     uvec2 target; // the address of the first element, rounded down to a multiple of 16
-    uint head;    // the bytes from there to the first element,
-    uint end;     // and to the end of the last element
+    uint head;    // bytes from there to the first element
+    uint end;     // bytes from there to the end of the last element
 };
 
-// Writes elements whose size divides 16. The marks hold a window of the elements at a time.
+// Writes the elements of a round, with a size that divides 16. `start` is where this lane's
+// interval begins, if it `exists`. There is room for the marks of a window of the elements at a
+// time.
 void writeRegular(Output to, uint start, bool exists, uint size) {
     uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = (to.end + 15u) >> 4;
-    // Marks are relative to the beginning of the first unit. The first interval's mark is moved
-    // back to that beginning, but nothing is stored before the interval.
+    // Marks count from the beginning of the first unit. The first interval's mark is moved back to
+    // there, but nothing is stored before the interval.
     uint mark = start == 0u ? 0u : start + to.head / size;
     for (uint first = 0u; wgAny(first < units); first += windowUnits) {
         uint window = first * perUnit;
@@ -121,7 +136,8 @@ void writeRegular(Output to, uint start, bool exists, uint size) {
     }
 }
 
-// Finds the interval of an element: the last of `runs` intervals that starts at or before it.
+// Returns the number of the interval to which an element belongs: the last of `runs` intervals that
+// begins at or before it.
 uint rankOf(uint element, uint runs) {
     uint rank = 0u;
     SLUICE_UNROLL
@@ -132,7 +148,7 @@ uint rankOf(uint element, uint runs) {
     return rank;
 }
 
-// Writes elements of any size, byte by byte.
+// Writes the elements of a round, of any size, byte by byte. `runs` is the number of intervals.
 void writeIrregular(Output to, uint runs) {
     for (uint unit = lgLane(); 16u * unit < to.end; unit += 32u) {
         uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
@@ -143,7 +159,8 @@ void writeIrregular(Output to, uint runs) {
         SLUICE_UNROLL
         for (uint i = 0u; i < 16u; ++i)
             if (i >= from && i < end) {
-                uint word = sIntervalData[lgFirst() + rank][within >> 2];
+                uint word = within < 16u ? sIntervalData[lgFirst() + rank][within >> 2]
+                                         : sLastWords[lgFirst() + rank];
                 value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
                 if (++within == elementSize()) {
                     within = 0u;
@@ -158,17 +175,19 @@ void writeIrregular(Output to, uint runs) {
 void main() {
     openShare();
     while (nextIsThere()) {
-        uint index = nextIndex(), count = 0u;
+        uint index = nextIndex(), count = 0u, lastWord = 0u;
         uvec4 value = uvec4(0u);
         if (index < gIntervals) {
             count = intervalLength(index, gIntervals);
             value = valueOf(index);
+            if (!isRegular()) lastWord = lastWordOf(index);
         }
         Interval own = nextRound(count);
         own.to = min(own.to, subSaturated(p.capacity, own.before));
         bool exists = own.from < own.to;
         uint anys = lgBallot(exists);
-        // A round's elements are consecutive.
+        // The elements of a round are consecutive, so the places of the first and the last one give
+        // all places.
         lgShare(own.before + own.from);
         uint begin = lgShared(uint(max(findLSB(anys), 0)));
         lgShare(own.before + own.to);
@@ -180,7 +199,10 @@ void main() {
                 putValues(rank, value.x);
             else
                 sIntervalData[lgFirst() + rank] = value;
-            if (!isRegular()) sStarts[lgFirst() + rank] = start;
+            if (!isRegular()) {
+                sStarts[lgFirst() + rank] = start;
+                sLastWords[lgFirst() + rank] = lastWord;
+            }
         }
         lgBarrierShared();
         Output to;

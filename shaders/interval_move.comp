@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, divided
-// evenly among lane groups. A lane group reads 32 intervals at a time and copies its part of them
-// in one of two ways, depending on the length of the runs:
-//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
-//          one instruction writes all that the run has of a sector
-//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
-//          as words
+// Moves runs of bytes: interval move, gather and scatter, bulk remove and insert. Lane groups share
+// the work evenly (intervals.glsl). A lane group reads 32 intervals at a time and copies its part
+// of each interval, which is a *run*. A *sector* is 32 aligned bytes of the destination. Depending
+// on how long the runs are, they are copied as
+// words  Short runs: 8 lanes copy what a run has of a sector, a word each, so that one instruction
+//        writes all of it.
+// units  Long runs: 2 lanes copy each whole sector of a run, 16 bytes each. The parts of sectors at
+//        the run's ends are copied as words.
 //
-// src/cuda/interval_move.cu uses the same method; both share the text of kernels/interval_runs.h.
+// src/cuda/interval_move.cu uses the same method, and both share the text of
+// kernels/interval_runs.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define SLUICE_SCANS_CALLED // 2 to 14 % faster here
+#define SLUICE_SCANS_CALLED // calls the scans as functions, which is 2 to 14 % faster here
 #include "lib/loops.glsl"
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 #include "lib/compat.glsl"
 #include "lib/kernels/interval_runs.h"
 
-const uint kLongRun = 160u; // bytes, on average
-// Units and words that an invocation has in flight. For short runs there are few units, which
-// leaves registers for more words and more subgroups.
+// Runs of at least this many bytes on average are copied as units. These are 5 sectors, so most
+// bytes of such runs are in whole sectors.
+const uint kLongRun = 160u;
+// How many units or words an invocation has in flight. A pipeline for short runs, which are copied
+// as words, has few units in flight: that leaves registers for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-// If this is true, incomplete words are copied byte by byte, which suits short runs.
+// True if incomplete words are copied byte by byte, which suits short runs.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
+// copyEnds does the ends of this many runs at once.
 const uint kRunsAtOnce = 4u;
 
-// sIntervalData holds a run's source and target; this holds end | lead << 27 and start | shift <<
-// 16.
+// A run in shared memory is in two arrays: sIntervalData has its source and target, sSpans has end
+// | lead << 27 and start | shift << 16.
 shared uvec2 sSpans[gl_WorkGroupSize.x];
 
+// putRun puts a run into shared memory for the lane group, and getRun gets it from there.
 void putRun(uint place, Run run) {
     sIntervalData[lgFirst() + place] = uvec4(run.source, run.target);
     sSpans[lgFirst() + place] = uvec2(run.end | run.lead << 27, run.start | run.shift << 16);
@@ -42,13 +48,16 @@ Run getRun(uint place) {
                span.y & 0xffffu);
 }
 
+// Returns entry i of a list of positions, which have 4 or 8 bytes.
 uvec2 positionOf(uvec2 list, uint i) {
     if (p.positionBytes == 4u) return uvec2(wordAt(list, i), 0u);
     uvec2 entry = add64(list, mul64(i, 8u));
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
 }
 
-// Returns this lane group's part of an interval, whose place the lists give as `from` and `to`.
+// Returns this lane group's part of the interval `own`. `from` and `to` are the positions in source
+// and destination that the lists give, in elements. `skipped` is set if the interval is not inside
+// the buffers.
 Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     uint kind = p.kind;
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
@@ -57,8 +66,9 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     if (kind == SLUICE_INTERVAL_KIND_REMOVE) from = add64(from, own.index);
     if (kind == SLUICE_INTERVAL_KIND_INSERT) to = add64(to, own.index);
 
-    // Elements past the destination are dropped. What decides is their index or, where places
-    // follow from the order, their place.
+    // Elements that do not fit into the destination are dropped. If a list gives the places in the
+    // destination, an element's number in the order of all intervals decides; otherwise its place
+    // does.
     uint bound =
         min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
@@ -76,16 +86,19 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
                  inside && first != last ? end.x - begin.x : 0u);
 }
 
-// A word that is being copied.
+// A word that is being copied: a word of the target, and the two words of the source in which its
+// bytes are.
 struct Word {
-    uvec2 base; // address of the target words
+    uvec2 base; // address of the target's word 0
+    // Number of the target's word.
     uint index;
-    uint low, high;       // the two words of the source that hold its bytes
-    uint shift, from, to; // its bytes [from, to) count, none if from >= to
+    uint low, high;
+    uint shift, from, to; // bytes from .. to - 1 are copied; none if from >= to
 };
 
-// Loads the word at `place` of a run, of which the bytes [begin, end) count. Words that have none
-// of these bytes are not read. With `aligned` it is a whole word on both sides.
+// Loads the word at byte `place` of a run. Only its bytes begin .. end - 1, counted in the run, are
+// copied; if there are none, nothing is loaded. `aligned` says that source and target have the same
+// alignment and the word is whole.
 Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     Word word;
     uint source = (run.shift + place) >> 2;
@@ -106,6 +119,7 @@ Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     return word;
 }
 
+// Stores a word that loadWord has loaded.
 void storeWord(Word word, bool aligned) {
     if (aligned) {
         if (word.from < word.to) WordsPlain(word.base).w[word.index] = word.low;
@@ -116,7 +130,8 @@ void storeWord(Word word, bool aligned) {
     }
 }
 
-// Loads this lane's word of a piece that 8 lanes share.
+// Loads this lane's word of a sector that 8 lanes copy. `piece` is the number of the sector among
+// those of all runs.
 Word loadPiece(uint piece, uint pieces, bool aligned) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end,
@@ -128,17 +143,18 @@ layout(buffer_reference, std430, buffer_reference_align = 1) readonly buffer Byt
     int8_t b[];
 };
 
-// This lane's part of a piece of 8 lanes at any byte: a whole word of the target, and one of the up
-// to 6 bytes in the run's incomplete first and last words, so that one store writes all of those
-// bytes.
+// A lane's part of a sector that 8 lanes copy; source and target may have any alignment. The part
+// is a whole word of the target and one byte. The bytes of the 8 lanes are the up to 6 bytes in the
+// run's incomplete first and last words, so that one store writes all of these.
 struct PieceBytes {
     uvec2 target;
     uint index, low, high, shift;
-    uint place; // of the byte
+    uint place; // the byte's place in the run
     int value;
     bool hasWord, hasByte;
 };
 
+// Loads what this lane copies of a sector.
 PieceBytes loadPieceBytes(uint piece, uint pieces) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     uint sector = piece - run.start, lane = lgLane() & 7u, place = kSector * sector + lane * 4u;
@@ -160,7 +176,7 @@ PieceBytes loadPieceBytes(uint piece, uint pieces) {
     return part;
 }
 
-// Copies all pieces by bytes, 4 at a time.
+// Copies all sectors, 4 at a time: whole words as words, the rest as bytes.
 void copyBytes(uint pieces) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         PieceBytes parts[kWordsAtOnce];
@@ -179,7 +195,7 @@ void copyBytes(uint pieces) {
 }
 #endif
 
-// Copies all pieces as words, 4 pieces at a time.
+// Copies all sectors as words, 4 at a time. `pieces` is their number.
 void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         Word words[kWordsAtOnce];
@@ -192,8 +208,9 @@ void copyWords(uint pieces, bool aligned) {
     }
 }
 
-// Copies the parts of sectors at the ends of kRunsAtOnce runs, starting with run `first`: 8 lanes
-// take the part before a run's first whole sector, 8 lanes the part after its last.
+// Copies the parts of sectors at the ends of kRunsAtOnce runs, from number `first` on. For each
+// run, 8 lanes take the part before its first whole sector, and 8 lanes the part behind its last.
+// There are `runs` runs in all, of which withUnits have whole sectors.
 void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     Word words[kRunsAtOnce / 2u];
     SLUICE_UNROLL
@@ -210,8 +227,8 @@ void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
         storeWord(words[i], aligned);
 }
 
-// Copies all pieces as units, 16 pieces at a time, and the ends of runs soon after their units,
-// while their source is still in the cache.
+// Copies all whole sectors as units, 16 sectors at a time. The ends of runs are copied soon after
+// their sectors, while the source is still in the cache.
 void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) {
     uint first = 0u, ended = ends ? 0u : runs;
     do {
@@ -237,6 +254,7 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
                         shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
         }
         first += 16u * kUnitsAtOnce;
+        // The ends of runs before number `done` can be copied now.
         uint done = first < pieces ? rankOfPiece(first - 1u) : runs + kRunsAtOnce - 1u;
         for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
             if (aligned)
@@ -247,7 +265,7 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
     } while (first < pieces);
 }
 
-// Copies the pieces of the 32 lanes.
+// Copies the runs of the 32 lanes; `piece` is this lane's.
 void copyRuns(Piece piece) {
     bool copies = piece.bytes != 0u;
     uint below = lgLanesBelow(), before, bytes, total;
@@ -256,8 +274,8 @@ void copyRuns(Piece piece) {
     uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y),
           last = add64(piece.source, piece.bytes);
     uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
-    // Near the ends of the source, whole units may reach outside it; then only words inside it are
-    // read.
+    // A unit near the ends of the source may reach outside of it. If one does, words are copied
+    // instead, which loadWord reads only inside.
     bool within = inside64(lowest, span, p.source, p.sourceSize);
 
     uvec3 anys =
@@ -271,8 +289,8 @@ void copyRuns(Piece piece) {
     uint pieces = copies ? sectors : 0u;
     uvec3 with = lgBallot3Scan(false, pieces != 0u, false, pieces, run.start, total);
 
-    // Runs with pieces fill the array from the front, by rank; runs that consist only of ends fill
-    // it from the back.
+    // Puts the runs into shared memory: those with sectors from the front, in their order, and
+    // those that consist only of ends from the back.
     clearMarks();
     if (pieces != 0u) setMark(run.start);
     if (copies)
@@ -293,7 +311,7 @@ void copyRuns(Piece piece) {
     lgBarrierShared();
 }
 
-// Copies the inserted item that follows run own.index.
+// Copies the item that is inserted behind run own.index.
 void insertItem(Interval own) {
     uvec2 place = add64(add64(uvec2(own.before, 0u), own.count), own.index);
     if (less64(place, uvec2(p.capacity, 0u))) {
@@ -310,8 +328,8 @@ void insertItem(Interval own) {
     }
 }
 
-// A lane's interval of the next round as the lists give it: its length, where it comes from and
-// where it goes to.
+// A lane's interval of the next round, as the lists have it: its length, and the positions that it
+// comes from and goes to. All three are loaded together.
 struct Fetched {
     uint count;
     uvec2 from, to;

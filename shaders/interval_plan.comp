@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The passes of kernels/interval_plan.h: REDUCE has a workgroup for each group of counts, and APPLY
-// has a single workgroup.
+// Prepares lists of intervals: sums up their lengths (kernels/interval_plan.h). In the pass REDUCE
+// there is a workgroup for each group of counts, in APPLY a single one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"
@@ -13,8 +13,9 @@ const uint kThreads = gl_WorkGroupSize.x;
 Sum addSums(Sum a, Sum b) { return addSaturated(a, b); }
 uint sumWord(Sum sum) { return sum; }
 
-// Like wgExclusiveAdd, but saturated. The sums of the values' halves cannot overflow, since a
-// workgroup has 128 invocations.
+// Returns the sum of the values of all invocations before this one; `total` receives the sum over
+// all invocations. Both are limited to 2^32 - 1. The two halves of the values are summed apart,
+// which cannot overflow, since a workgroup has 128 invocations.
 Sum wgExclusiveSum(uint turn, Sum value, out Sum total) {
     uint lowTotal, highTotal;
     uint low = wgExclusiveAdd(value & 0xffffu, lowTotal),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The load-balancing search on its own: kernels/interval_search.h.
+// Finds the interval of each element (kernels/interval_search.h).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/intervals.glsl"

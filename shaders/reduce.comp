@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reductions of 32-bit values: see lib/reduce_main.glsl.
+// Reductions of 32-bit values (lib/reduce_main.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/reduce_main.glsl"

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans sums of many 32-bit values without segments. It is for subgroups of 16 or 32 lanes, on
-// devices where a workgroup that has started keeps making progress. The results are those of
-// scan.comp.
+// Scans many 32-bit values: sums without segments, with the results of scan.comp. It needs
+// subgroups of 16 or 32 lanes and a device where a workgroup that has started goes on making
+// progress. lib/lookback.glsl explains state, prefix and scanner.
 //
-// The prefix of a tile is known some microseconds after its value is published. Meanwhile the tile,
-// which is scanned locally, waits in shared memory (where each invocation has its own part) or in
-// registers, and the workgroup works on the next tiles.
+// The prefix of a tile is known some microseconds after the tile's value has been published.
+// Meanwhile the workgroup works on the next tiles, while the scanned elements of the tile wait in a
+// ring: in shared memory, where each invocation has its own entries, or in registers. One *round*
+// brings in a tile and stores an older one.
 //
-// SLUICE_CONSTANT_SCAN_RING_SHARED and _REGISTERS say how many rounds a tile waits in shared memory
-// (1 or more), and before that in registers (0 or 1).
+// SLUICE_CONSTANT_SCAN_RING_SHARED says for how many rounds a tile waits in shared memory, 1 or
+// more; SLUICE_CONSTANT_SCAN_RING_REGISTERS says for how many it waits in registers before that, 0
+// or 1.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_RING
@@ -16,27 +18,28 @@
 #include "lib/scan_tile.glsl"
 
 #ifdef SLUICE_EMU
-void main() {} // not used
+// Nothing uses this variant, since it has no subgroups; scan.comp serves such devices.
+void main() {}
 #else
 #include "lib/lookback.glsl"
 
 layout(constant_id = SLUICE_CONSTANT_SCAN_RING_SHARED) const uint kRingShared = 2u;
 layout(constant_id = SLUICE_CONSTANT_SCAN_RING_REGISTERS) const uint kRingRegisters = 0u;
-const uint kRingRounds = kRingShared + kRingRegisters; // from a tile's value to its store
+const uint kRingRounds = kRingShared + kRingRegisters; // rounds from a tile's value to its store
 
 shared uvec4 sRing[kRingShared * kRows * gl_WorkGroupSize.x];
 #include "lib/ring.glsl"
 
-// Returns the address of this invocation's first row of a wide tile.
+// Returns the address of this invocation's first row of a whole tile.
 uvec2 ringRow(uvec2 base, uint tile) {
     return add64(add64(base, mul64(tile, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
 }
 
 // -----------------------------------------------------------------------------------------------
-// The value before a tile
+// The prefix of a tile, where the scanner is too late
 
-// One invocation sums a wide tile's input. The loop is not unrolled because the caller has few
-// registers to spare.
+// Returns the sum of a whole tile's input, which the calling invocation adds up alone. The loop is
+// not unrolled because the caller has few registers to spare.
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
@@ -48,9 +51,9 @@ uint ringTile(uint tile) {
     return value;
 }
 
-// Computes the prefix of `tile` if the scanner did not arrive in time: it sums the states of all
-// tiles below, and the input of tiles that publish nothing. It stores the result as the state of
-// the previous tile, where later tiles find it; the scanner stops when it reaches that state.
+// Returns the prefix of `tile`. Sums up the states of the tiles below, and the input of tiles that
+// publish nothing. Stores the prefix as the inclusive state of the tile before, where later tiles
+// find it; the scanner stops when it reaches that state.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
     SLUICE_DONT_UNROLL
@@ -58,8 +61,8 @@ uint ringLookBack(LookbackStates states, uint tile) {
         uint value, state = lookbackUnpack(states.s[next - 1u], value);
         if (state == 0u && idle++ >= p.polls) {
             uint own = ringTile(next - 1u);
-            // In place, the input may have been overwritten, but then the tile has published its
-            // state.
+            // If the operation works in place, the input may have been overwritten. But then the
+            // tile has published its state.
             memoryBarrierBuffer();
             state = lookbackUnpack(states.s[next - 1u], value);
             if (state == 0u) {
@@ -79,15 +82,16 @@ uint ringLookBack(LookbackStates states, uint tile) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Scans whole tiles, of which there are `tiles`.
+// Scans whole tiles with numbers below `tiles`, as long as there are tickets.
 void ringTiles(LookbackStates states, uint tiles) {
     if (takesTickets()) sRingTicket[0] = ringTake();
     wgBarrierShared();
     uint ticket = sRingTicket[0];
     bool inPlace = p.input_ == p.output_, inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
-    uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the previous rounds
-    // This takes 80 registers on NVIDIA (580); with one more, a multiprocessor would hold one
-    // workgroup less.
+    // The tiles of the four rounds before, the last round's first.
+    uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles;
+    // The shader takes 80 registers for an invocation on NVIDIA (driver 580). With one more, a
+    // multiprocessor would hold one workgroup less.
     uint taken = ticket, slot = 0u, turn = 1u;
     if (takesTickets() && ticket < tiles) taken = ringTake();
     uvec4 next[kRows], held[kRows];
@@ -141,7 +145,8 @@ void ringTiles(LookbackStates states, uint tiles) {
 
         uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
         if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(all, kTileOwn);
-        if (inPlace) memoryBarrierBuffer(); // whoever reads overwritten input must see this state
+        // A workgroup that reads input which this one has overwritten must see this state, too.
+        if (inPlace) memoryBarrierBuffer();
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
         VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
@@ -157,7 +162,8 @@ void ringTiles(LookbackStates states, uint tiles) {
             sRing[at] = kRingRegisters == 0u ? x : held[row];
             held[row] = x;
         }
-        taken = following; // known by the time its tile can be loaded
+        // This ticket has arrived by the time that its tile can be loaded, in the next round.
+        taken = following;
         if (takesTickets() && following < tiles) taken = ringTake();
         uint prefix;
         if (!ringComes(states, current, seen, prefix)) prefix = ringLookBack(states, current);
@@ -177,8 +183,8 @@ void ringTiles(LookbackStates states, uint tiles) {
     }
 }
 
-// Scans the last tile, which may be incomplete, and stores the total. It works row by row, with
-// little code, since this is only one of many tiles.
+// Scans the last tile, which may be incomplete, and stores the total. It goes row by row, which
+// takes little code; its speed does not matter, since this is one of many tiles.
 void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     LookbackState seen = lookbackPack(0u, kTileWhole);
     if (tile.index != 0u) seen = states.s[tile.index - 1u];
@@ -187,7 +193,8 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     SLUICE_DONT_UNROLL
     for (uint row = 0u; row < kRows; row++)
         own += subgroupAdd(rowRun(loadRow(tile, row), 0u).value);
-    wgBarrierShared(); // the ring no longer uses sRingTotals
+    // This barrier waits until all invocations have read sRingTotals for the ring.
+    wgBarrierShared();
     if (sgLane() == 0u) sRingTotals[0][sgIndex()] = own;
     wgBarrierShared();
     uint running = prefix + ringBefore(0u, all);
@@ -211,7 +218,8 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
 
 void main() {
     uint count = elementCount(), tiles = max(tileCount(count), 1u);
-    // wideTiles go through the ring.
+    // Tiles below wideTiles go through the ring. If a total is wanted, the last tile does not,
+    // because ringLast stores the total.
     uint wideTiles = p.total != uvec2(0u) ? (max(count, 1u) - 1u) / kTile : count / kTile;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {

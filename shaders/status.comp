@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first step of every decode, which also empties the list of tiles that the driver decodes.
+// The first step of every decode (kernels/status.h). If the driver shall decode tiles, this also
+// empties the list of these tiles.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whole tile streams: the passes of kernels/tile_streams.h.
+// Decodes whole tile streams: the passes of kernels/tile_streams.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"

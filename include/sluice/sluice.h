@@ -24,12 +24,13 @@
 //   Clobbered      On Vulkan a call overwrites the bound compute pipeline and the push constants of
 //                  the compute bind point. It neither uses nor changes descriptor sets, and leaves
 //                  all other state of the command buffer as it is.
-//   Barriers       Before a call, the memory that it reads must be visible to COMPUTE_SHADER /
-//                  SHADER_READ, and the memory that it writes to SHADER_WRITE as well. Counts in
-//                  GPU memory are among what it reads. After the call, its results are writes of
-//                  COMPUTE_SHADER / SHADER_WRITE. sluiceCmdBarrier is enough between two sluice
-//                  commands, and between a sluice command and transfers or indirect reads, in
-//                  either order. The call itself records the barriers between its own dispatches.
+//   Barriers       Before a call, the caller makes the memory that the call reads visible to
+//                  COMPUTE_SHADER / SHADER_READ (counts in GPU memory are read, too), and the
+//                  memory that the call writes to COMPUTE_SHADER / SHADER_WRITE as well. After the
+//                  call, its results are writes of COMPUTE_SHADER / SHADER_WRITE. sluiceCmdBarrier
+//                  is enough between two sluice commands, and between a sluice command and
+//                  transfers or indirect reads, in either order. The call itself records the
+//                  barriers between its own dispatches.
 //   Threads        Any number of threads may use a context at the same time. `commands` follows the
 //                  rules of its own API (one thread at a time). No function blocks, holds a lock
 //                  across a driver call, starts a thread, prints, throws, or depends on the locale.
@@ -54,7 +55,7 @@
 #include <stdint.h>
 
 #define SLUICE_VERSION_MAJOR 0
-#define SLUICE_VERSION_MINOR 1
+#define SLUICE_VERSION_MINOR 2
 #define SLUICE_VERSION_PATCH 0
 
 #if defined(SLUICE_STATIC)
@@ -83,7 +84,8 @@ typedef enum SluiceStatus {
     SLUICE_OK = 0,
     SLUICE_ERROR_ARGUMENT = 1,      // a NULL, or an alignment, range or enum value that the
                                     // contract does not allow
-    SLUICE_ERROR_OUT_OF_MEMORY = 2, // host memory (contexts and the convenience layer only)
+    SLUICE_ERROR_OUT_OF_MEMORY = 2, // host memory (contexts, the convenience layer, and
+                                    // sluiceCmdZstd on the CPU)
     SLUICE_ERROR_UNSUPPORTED = 3,   // the device, its enabled features or this build lack something
                                     // that the report names
     SLUICE_ERROR_DEVICE = 4,        // a driver call failed
@@ -96,6 +98,10 @@ typedef enum SluiceStatus {
     SLUICE_ERROR_NOT_READY = 10,    // the context does not have the command's pipelines (yet): call
                                     // sluiceCreatePipelines. Nothing was recorded
     SLUICE_ERROR_CANCELLED = 11,    // streaming: the group was cancelled before it was done
+    SLUICE_ERROR_FULL = 12,     // streaming: there is no room. Nothing was taken: poll for events,
+                                // which make room, and try again
+    SLUICE_ERROR_NOT_OPEN = 13, // streaming: the file is still being opened: wait for its OPENED
+                                // event
     SLUICE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStatus;
 
@@ -140,6 +146,28 @@ SLUICE_API const char* sluiceGetTileStatusText(uint32_t tileStatus);
     ((((uint32_t)(major)) << 22) | (((uint32_t)(minor)) << 12) | ((uint32_t)(patch)))
 SLUICE_API uint32_t sluiceGetVersion(void);
 
+// Says why a function refused an argument. It is made only where a SluiceReportFunction is given.
+typedef struct SluiceReport {
+    const char* function; // the function's name: "sluiceCmdScan"
+    // The argument, or the member of an argument's structure: "info", "heads", "image.newLayout".
+    const char* member;
+    // The rule that was broken, in English; `member` is its subject: "is a multiple of the limit".
+    const char* rule;
+    // The member's value. Of a buffer: the size, offset or address that the rule is about. Of a
+    // pointer: its address. Of other structures: 0.
+    uint64_t value;
+    uint64_t limit;      // the number that the rule calls the limit; 0 if it names none
+    uint32_t index;      // index of the request or tile that has the member; 0xffffffff: none
+    SluiceStatus status; // the status that the function returns
+} SluiceReport;
+
+// Receives reports, for a debugger or a log. A function that refuses an argument calls it once, in
+// the thread that called the function, before it returns the error. So several threads may call it
+// at the same time. The report's texts are constants. A refusal of a NULL context, streamer,
+// submitter or file cannot be reported. If NULL is passed instead of this function, there are no
+// reports, and checks take no additional time.
+typedef void (*SluiceReportFunction)(void* user, const SluiceReport* report);
+
 // -----------------------------------------------------------------------------------------------
 // Buffers and commands
 
@@ -147,7 +175,7 @@ SLUICE_API uint32_t sluiceGetVersion(void);
 typedef struct SluiceBuffer {
     // Vulkan: the VkBuffer (sluiceVulkanBuffer); CUDA: the device pointer; CPU: the host pointer.
     uint64_t handle;
-    // Bytes from the start of the handle to the range.
+    // Bytes from the start of that VkBuffer, or from that pointer, to the start of the range.
     uint64_t offset;
     // Bytes in the range. 0 is a valid, empty range for members that allow it.
     uint64_t size;
@@ -163,10 +191,10 @@ typedef struct SluiceRequirements {
     uint64_t scratchSize;      // bytes; 0: the command ignores scratch
     uint64_t scratchAlignment; // bytes, a power of two; applies to the device address
     // 1: The first scratchSize bytes must be zero when the command starts, and the command leaves
-    // them zero. Clear the scratch once after allocating it; any number of such commands can then
-    // use it in turn. This saves a clear and further dispatches. If the bytes are not zero, the
-    // command's results are undefined, but it still stays inside its own buffers and still ends. 0:
-    // The scratch needs no initialisation, and its contents are undefined afterwards.
+    // them zero. So clear the scratch once after allocating it; any number of such commands can use
+    // it one after the other, and none needs a dispatch that clears it. If the bytes are not zero,
+    // the command's results are undefined, but it still stays inside its own buffers and still
+    // ends. 0: The scratch needs no initialisation, and its contents are undefined afterwards.
     uint32_t zeroedScratch;
 } SluiceRequirements;
 
@@ -188,24 +216,27 @@ typedef enum SluiceKernels {
     SLUICE_KERNELS_SCAN_WORDS = 1,
     // sluiceCmdCompact of 4-byte elements, or of indices only.
     SLUICE_KERNELS_COMPACT_WORDS = 2,
-    SLUICE_KERNELS_INTERVAL = 4,          // sluiceCmdInterval..., sluiceCmdBulk...
-    SLUICE_KERNELS_GDEFLATE_LINEAR = 8,   // sluiceCmdGdeflate with rowBytes 0
-    SLUICE_KERNELS_TILE_STREAMS = 16,     // sluiceCmdTileStreams
-    SLUICE_KERNELS_GSTD = 32,             // sluiceCmdGstd
-    SLUICE_KERNELS_FILTER = 64,           // sluiceCmdFilter
-    SLUICE_KERNELS_FLOAT = 128,           // sluiceCmdFloatDecode
-    SLUICE_KERNELS_DF11 = 256,            // sluiceCmdDf11
-    SLUICE_KERNELS_FSE = 512,             // sluiceCmdFseTables
-    SLUICE_KERNELS_CHECKSUM = 1024,       // sluiceCmdChecksum
-    SLUICE_KERNELS_SCAN_F32 = 2048,       // sums of f32, without heads
-    SLUICE_KERNELS_SCAN_U64 = 4096,       // scans and reductions of u64, without heads
-    SLUICE_KERNELS_SCAN_SEGMENTS = 8192,  // sluiceCmdScan with heads, of every type
-    SLUICE_KERNELS_COMPACT_SIZES = 16384, // sluiceCmdCompact of elements of 1, 2, 8 and 16 bytes
-    SLUICE_KERNELS_GDEFLATE_ROWS = 32768, // sluiceCmdGdeflate into a pitched destination
+    SLUICE_KERNELS_INTERVAL = 4,                  // sluiceCmdInterval..., sluiceCmdBulk...
+    SLUICE_KERNELS_GDEFLATE_LINEAR = 8,           // sluiceCmdGdeflate with rowBytes 0
+    SLUICE_KERNELS_TILE_STREAMS = 16,             // sluiceCmdTileStreams
+    SLUICE_KERNELS_GSTD = 32,                     // sluiceCmdGstd
+    SLUICE_KERNELS_FILTER = 64,                   // sluiceCmdFilter
+    SLUICE_KERNELS_FLOAT = 128,                   // sluiceCmdFloatDecode
+    SLUICE_KERNELS_DF11 = 256,                    // sluiceCmdDf11
+    SLUICE_KERNELS_FSE = 512,                     // sluiceCmdFseTables
+    SLUICE_KERNELS_CHECKSUM = 1024,               // sluiceCmdChecksum
+    SLUICE_KERNELS_SCAN_F32 = 2048,               // sums of f32, without heads
+    SLUICE_KERNELS_SCAN_U64 = 4096,               // scans and reductions of u64, without heads
+    SLUICE_KERNELS_SCAN_SEGMENTS = 8192,          // sluiceCmdScan with heads, of every type
+    SLUICE_KERNELS_COMPACT_SIZES = 16384,         // sluiceCmdCompact of elements of other sizes
+    SLUICE_KERNELS_GDEFLATE_ROWS = 32768,         // sluiceCmdGdeflate into a pitched destination
     SLUICE_KERNELS_SCAN = 1 | 2048 | 4096 | 8192, // sluiceCmdScan, sluiceCmdReduce
     SLUICE_KERNELS_COMPACT = 2 | 16384,           // sluiceCmdCompact
     SLUICE_KERNELS_GDEFLATE = 8 | 32768,          // sluiceCmdGdeflate
+    // All of the above. Those below are not part of it: they are asked for by name.
     SLUICE_KERNELS_ALL = 65535,
+    SLUICE_KERNELS_ZSTD = 65536,   // sluiceCmdZstd
+    SLUICE_KERNELS_UASTC = 131072, // sluiceCmdUastc
     SLUICE_KERNELS_MAX_ENUM = 0x7fffffff
 } SluiceKernels;
 
@@ -227,8 +258,9 @@ typedef struct SluiceContextInfo {
     // SluiceKernels whose commands can be called now. On CUDA and the CPU these are all that the
     // library was built with.
     uint32_t kernels;
-    // SluiceKernels for which the driver failed to create a necessary pipeline. Their commands
-    // return UNSUPPORTED on this context.
+    // SluiceKernels for which the driver failed to create a necessary pipeline, or whose results
+    // were wrong in a self-test (sluice_self_test.h). Their commands return UNSUPPORTED on this
+    // context.
     uint32_t refusedKernels;
 } SluiceContextInfo;
 
@@ -251,6 +283,15 @@ SLUICE_API void sluiceDestroyContext(SluiceContext context);
 
 // Fills *info. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info);
+
+// Sets the function that receives reports of arguments that the context's functions refuse. For
+// Vulkan and CUDA it can also be set when the context is created. No other thread may use the
+// context during the call.
+//   report   NULL: no reports
+//   user     the `user` of `report`
+// Errors: ARGUMENT (context is NULL).
+SLUICE_API SluiceStatus sluiceSetReport(SluiceContext context, SluiceReportFunction report,
+                                        void* user);
 
 typedef enum SluicePipelineFlags {
     // Leaves out variants that only serve speed, such as those for few tiles, for many tiles or for
@@ -297,11 +338,11 @@ SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands c
 // -----------------------------------------------------------------------------------------------
 // Lists of tiles
 
-// One tile to decode, laid out exactly like VkDecompressMemoryRegionEXT. A region of
-// VK_NV_memory_decompression is the same structure followed by the method, so a list of those works
-// with a stride of 40. Addresses are device addresses (Vulkan: of the VkBuffer; CUDA: device
-// pointers; CPU: host pointers). The ranges below are those of GDeflate; commands with other ranges
-// state them.
+// One tile to decode, laid out exactly like VkDecompressMemoryRegionEXT. The structure of
+// VK_NV_memory_decompression has the same members and one more at its end, so a list of those can
+// be used with a regionStride of 40. Addresses are device addresses (Vulkan: of the VkBuffer; CUDA:
+// device pointers; CPU: host pointers). The ranges below are those of GDeflate; commands with other
+// ranges state them.
 typedef struct SluiceRegion {
     uint64_t srcAddress;       // of the compressed bytes, a multiple of 4
     uint64_t dstAddress;       // of the decoded bytes, a multiple of 4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The contract and every command family: sluice.h and its siblings. An engine that wants textures
-// alone includes the headers that it uses, sluice_gstd.h and sluice_filter.h for instance.
+// Includes sluice.h and the headers of all command families. An engine may instead include only the
+// headers that it uses, for example sluice_gstd.h and sluice_filter.h for textures.
 #ifndef SLUICE_ALL_H
 #define SLUICE_ALL_H
 
@@ -19,5 +19,7 @@
 #include <sluice/sluice_self_test.h>
 #include <sluice/sluice_tile_streams.h>
 #include <sluice/sluice_tiles.h>
+#include <sluice/sluice_uastc.h>
+#include <sluice/sluice_zstd.h>
 
 #endif // SLUICE_ALL_H

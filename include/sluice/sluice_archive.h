@@ -14,6 +14,7 @@
 //                          (sluice_encode.h), FLOAT 128 KiB
 //   96 KiB                 for records
 //   41 bytes               per asset, plus its name and its parameters
+//   120 bytes              per tile with equalTilesOnce
 //
 // Threads: `threadCount` is the number of worker threads that a writer may start for encoding. With
 // 0 or 1 it starts none and encodes in the calling thread. Workers live as long as the writer. The
@@ -39,10 +40,11 @@ typedef SluiceStatus (*SluiceReadBytes)(void* user, void* bytes, size_t size);
 typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes,
                                          size_t size);
 
-// Keeps encoded tiles from one run to the next, for instance in a folder. A key is the BLAKE2b hash
-// (32 bytes) of everything that a tile's encoding depends on: its bytes, the segment's parameters,
-// its filter and the version of the encoders. So nobody can construct two tiles with the same key.
-// The result of `find` goes into the archive unchecked, so a cache is responsible for its contents.
+// Functions of the caller that keep encoded tiles from one run to the next, for example in a
+// folder. A tile's key is the BLAKE2b hash (32 bytes) of everything that its encoding depends on:
+// its bytes, the segment's parameters, its filter and the version of the encoders. The hash is
+// cryptographic, so nobody can construct two tiles with the same key. The result of `find` goes
+// into the archive unchecked: the cache is responsible for its contents.
 #define SLUICE_TILE_KEY_SIZE 32u
 typedef struct SluiceTileCache {
     void* user; // the `user` of the functions
@@ -57,33 +59,40 @@ typedef struct SluiceTileCache {
     void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
                  uint32_t storedSize, uint32_t filtered);
     // Reports the result for each tile, in the order of the archive; may be NULL. `asset` is the
-    // number of assets, shares and parts of shares added before the asset or share that the tile
-    // belongs to. `key` is NULL if the tile was not looked up (codec STORE, known matches, assets
-    // that are already encoded). Called in the calling thread.
+    // number of the asset or share that the tile belongs to, where assets, shares and parts of
+    // shares are numbered from 0 in the order in which they were added. `key` is NULL if the tile
+    // was not looked up (codec STORE, known matches, assets that are already encoded). Called in
+    // the calling thread.
     void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
 } SluiceTileCache;
 
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    // The codec of assets without segments. Their tiles have 64 KiB; with GSTD they have tileSize
-    // bytes, and with FLOAT 1 MiB and the type FLOAT_BYTES. A tile that does not get smaller is
-    // stored.
+    // The codec of assets without segments. Their tiles have 64 KiB; with GSTD and ZSTD they have
+    // tileSize bytes, and with FLOAT 1 MiB and the type FLOAT_BYTES. A tile that does not get
+    // smaller is stored.
     SluiceCodec codec;
-    uint32_t level;         // GDEFLATE and GSTD: 1 .. 12
+    uint32_t level;         // GDEFLATE, GSTD and ZSTD: 1 .. 12
     uint32_t decodeSpeed;   // GDEFLATE: as in SluiceGdeflateEncoderInfo
     uint32_t threadCount;   // 0 .. any, see the top of this file
     SluiceWriteBytes write; // takes the archive
     void* writeUser;        // the `user` of `write`
     uint32_t copyDepth;     // GSTD: depth in SluiceGstdEncoderInfo
-    // GSTD: the tile size of assets without segments, as in SluiceArchiveSegment; 0: 262,144.
-    // Smaller tiles make short lists decode faster and archives larger (docs/performance.md).
+    // GSTD and ZSTD: the tile size of assets without segments, as in SluiceArchiveSegment; 0:
+    // 262,144. Smaller tiles make short lists decode faster and archives larger
+    // (docs/performance.md).
     uint32_t tileSize;
     // NULL: no cache is used. The cache must outlive the writer. It does not change the archive.
     const SluiceTileCache* cache;
     // 1: The order in which assets are added is the order of their extents, whatever their names.
     // Readers of version 1 refuse the archive unless that is also the order of the names.
     uint32_t anyOrder;
+    // 1: Tiles whose stored bytes are equal and at least SLUICE_ARCHIVE_LEAST_EQUAL bytes are
+    // stored once. Readers of versions 1 to 3 refuse the archive if there are any, and so do
+    // readers that do not call sluiceTakeEqualArchiveTiles; without such tiles the archive is the
+    // same as with 0.
+    uint32_t equalTilesOnce;
 } SluiceArchiveWriterInfo;
 
 // A range of an asset's bytes and how it is encoded. A segment starts a new tile. A tile that does
@@ -91,10 +100,10 @@ typedef struct SluiceArchiveWriterInfo {
 typedef struct SluiceArchiveSegment {
     uint64_t size;     // bytes; a multiple of 4 if anything follows in the asset
     SluiceCodec codec; // codec of the segment's tiles
-    // Bytes of each tile but the last: a multiple of 4, 4 .. 2^20. GDEFLATE: at most 65,536. GSTD:
-    // at most 262,144. FLOAT: each tile has about 190 bytes of tables, so 2^20 is best.
+    // Bytes of each tile but the last: a multiple of 4, 4 .. 2^20. GDEFLATE: at most 65,536. GSTD
+    // and ZSTD: at most 262,144. FLOAT: each tile has about 190 bytes of tables, so 2^20 is best.
     uint32_t tileSize;
-    uint32_t level;       // GDEFLATE and GSTD: 1 .. 12
+    uint32_t level;       // GDEFLATE, GSTD and ZSTD: 1 .. 12
     uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
     // 0: no filter. Otherwise the byte offset of the filter's description in the asset's
     // parameters, plus 4 (sluice_filter_encode.h finds segments with filters). Tiles that are
@@ -139,12 +148,18 @@ typedef struct SluiceArchiveAssetInfo {
     SluiceReadMatches readMatches;
 } SluiceArchiveAssetInfo;
 
+// Equal tiles with fewer stored bytes than this are always stored again. A reader needs a read of
+// its own for a tile that was stored elsewhere, which is not worth it for a small tile.
+#define SLUICE_ARCHIVE_LEAST_EQUAL 1024u
+
 typedef struct SluiceArchiveStats {
     uint64_t assetCount;  // assets in the archive
     uint64_t bytesIn;     // sum of the asset sizes
     uint64_t bytesOut;    // size of the archive
     uint64_t tileCount;   // tiles of all assets
     uint64_t storedTiles; // tiles with codec STORE
+    uint64_t equalTiles;  // tiles that have the stored bytes of an earlier one
+    uint64_t equalBytes;  // stored bytes of these tiles
 } SluiceArchiveStats;
 
 // Creates a writer; destroy it with sluiceDestroyArchiveWriter, finished or not.
@@ -170,8 +185,8 @@ typedef struct SluiceEncodedAssetInfo {
     uint64_t size;          // bytes of the asset
     const void* parameters; // as in SluiceArchiveAssetInfo
     uint32_t parameterSize; // bytes of parameters
-    // 1: Some segment had filterTrial and a filter, so the parameters may be left out as described
-    // there.
+    // 1: Some segment had filterTrial and a filter, so the parameters may be left out, as
+    // SluiceArchiveSegment::filterTrial describes.
     uint32_t filterTrial;
     uint32_t tileCount; // tiles of the asset
     // tileCount records that follow the rules of docs/format.md 4.3; offset and outputOffset are
@@ -220,8 +235,9 @@ SLUICE_API SluiceStatus sluiceAddEncodedArchiveShare(SluiceArchiveWriter writer,
 typedef struct SluiceArchiveZstdInfo {
     const char* name;  // as in SluiceArchiveAssetInfo
     size_t nameLength; // bytes
-    // All frames. The caller keeps them. Their content is decoded once, or twice if a frame does
-    // not state its content size. Beside the tiles, only one block of it is held at a time.
+    // All frames. The caller keeps them during the call. Their content is decoded once, or twice if
+    // a frame does not state its content size. Besides the tiles, the writer holds only one block
+    // of the decoded content at a time.
     const void* frames;
     size_t framesSize;  // bytes of all frames
     uint32_t level;     // as in SluiceGstdEncoderInfo: how thoroughly the tables are chosen
@@ -230,8 +246,7 @@ typedef struct SluiceArchiveZstdInfo {
 // Adds the frames' content as an asset of codec GSTD, whatever the writer's codec. Matches whose
 // source lies in the same tile are kept. For other matches the encoder searches again. Errors: as
 // sluiceAddArchiveAsset; FORMAT (also if the content is longer or shorter than a frame says),
-// CHECKSUM; UNSUPPORTED (a frame needs a dictionary, or a window above 128 MiB, libzstd's default
-// limit).
+// CHECKSUM; UNSUPPORTED (a frame needs a dictionary, or a window above 128 MiB).
 SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer,
                                              const SluiceArchiveZstdInfo* info);
 

@@ -58,24 +58,26 @@ typedef struct SluiceCompactInfo {
     SluiceValueType type;        // COMPARE only: the type of elements and constant
     // COMPARE only: the bits of a value of the type; the other bits are 0.
     uint64_t constant;
-    // Bytes per element: 1, 2, 4, 8 or 16; COMPARE: the size of the type. Ignored for BYTES and
-    // MASK without output.
+    // Bytes per element: 1, 2, 4, 8, 12, 16 or 20; COMPARE: the size of the type. 12 and 20 are the
+    // sizes of VkDrawMeshTasksIndirectCommandEXT and VkDrawIndexedIndirectCommand. For BYTES and
+    // MASK with an empty `output` the command ignores it. sluiceGetCompactRequirements takes any
+    // other value for 4.
     uint32_t elementSize;
     uint32_t flags;    // SluiceCompactFlags, or-ed
     uint32_t maxCount; // upper limit of the number of elements, 0 .. 2^32 - 1
     // 4 bytes in GPU memory, 4-byte aligned: the number of elements, clamped to maxCount. If this
     // range is empty (size 0), there are maxCount elements.
     SluiceBuffer count;
-    // maxCount elements, aligned to their size. Not read for BYTES and MASK without output.
-    // Elements of 1 and 2 bytes are read in whole words, so the handle must reach to the next
-    // multiple of 4 after the end. Elements of 4 bytes and more are read faster if input is 16-byte
-    // aligned.
+    // maxCount elements, aligned to their size (to 4 bytes if that is 12 or 20). Not read for BYTES
+    // and MASK with an empty `output`. Elements of 1 and 2 bytes are read in whole words, so the
+    // handle must reach to the next multiple of 4 after the end. Elements of 4 bytes and more are
+    // read faster if input is 16-byte aligned.
     SluiceBuffer input;
     // 4-byte aligned. BYTES: maxCount bytes, rounded up to a multiple of 4. MASK: (maxCount + 31) /
     // 32 words of 4 bytes; the bit of element i is bit i % 32 of word i / 32. Everything past the
     // count is ignored.
     SluiceBuffer selectors;
-    // Receives the kept elements, aligned to their size; size 0: they are not written. Elements
+    // Receives the kept elements, aligned like input; size 0: they are not written. Elements
     // past output.size / elementSize are counted but dropped. output may be the input (the same
     // handle and offset), except with PARTITION or indices: the elements that fit are then
     // compacted in place. With any other overlap the values inside output are undefined.
@@ -94,7 +96,8 @@ typedef struct SluiceCompactInfo {
     SluiceBuffer argument;
     uint32_t argumentDivisor; // 0 counts as 1
     uint32_t argumentLimit;   // 0: no limit
-    // The size is that of sluiceGetCompactRequirements; zeroed (see SluiceRequirements).
+    // Size and alignment as in sluiceGetCompactRequirements. It must be zeroed
+    // (SluiceRequirements::zeroedScratch).
     SluiceBuffer scratch;
 } SluiceCompactInfo;
 

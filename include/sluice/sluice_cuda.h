@@ -44,6 +44,8 @@ typedef struct SluiceCudaContextInfo {
     // commands, not their results; only gstd.symbolsOnly, which is for benchmarks, leaves tiles
     // undecoded. `sluice tune` measures and prints a row.
     const char* tuning;
+    SluiceReportFunction report; // may be NULL; see sluiceSetReport
+    void* reportUser;            // the `user` of `report`
 } SluiceCudaContextInfo;
 
 // Creates a context with the caller's tuning. `info` is only read during the call. Errors: as

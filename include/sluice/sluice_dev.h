@@ -51,9 +51,9 @@ typedef struct SluiceHotReloadInfo {
 } SluiceHotReloadInfo;
 
 // Starts watching. Files that are saved after this call has returned are reloaded. If a shared file
-// in lib/ changes, every kernel that includes it is reloaded. Each pipeline of a shader runs its
-// own self-test against the CPU reference, even if only the device could run it and the context
-// does not have it. Either all pipelines of a shader are swapped or none is.
+// in lib/ changes, every kernel that includes it is reloaded. Each pipeline of a shader that the
+// device can run is tested against the CPU reference, even if the context has not created that
+// pipeline. Either all pipelines of a shader are swapped or none is.
 //   error  may be NULL; otherwise receives static text after a failure
 // Errors: ARGUMENT, IO (the folder cannot be watched), UNSUPPORTED (the device does not run the
 // context's tier at the context's subgroup size), DEVICE, OUT_OF_MEMORY.

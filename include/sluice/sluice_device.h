@@ -79,8 +79,7 @@ typedef struct SluiceDeviceInfo {
     // engine's frame. 0: a queue from a family that does not, if there is one; such a queue may run
     // more work at once (docs/portability.md).
     uint32_t graphicsQueue;
-    // These mean what they mean in SluiceVulkanContextInfo and SluiceCudaContextInfo. The CPU
-    // ignores them.
+    // As in SluiceVulkanContextInfo and SluiceCudaContextInfo. The CPU ignores it.
     const char* tuning;
     // Vulkan only. 0, or the required hardware subgroup size.
     uint32_t requiredSubgroupSize;
@@ -121,8 +120,8 @@ SLUICE_API SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, c
 SLUICE_API SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes,
                                        uint64_t size);
 
-// Begins a command buffer (Vulkan), or returns the device's stream (CUDA) or NULL (CPU). Only one
-// may be open per device at a time.
+// Begins the device's command buffer (Vulkan), or returns the device's stream (CUDA) or NULL (CPU).
+// Call sluiceSubmit before the next sluiceBegin on the same device.
 SLUICE_API SluiceStatus sluiceBegin(SluiceDevice device, SluiceCommands* commands);
 // Submits and waits. gpuMilliseconds (may be NULL) receives the time between the device timestamps
 // around the commands, or host time on the CPU. Errors: DEVICE (also if the device is lost).

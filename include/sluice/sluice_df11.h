@@ -23,8 +23,8 @@ extern "C" {
 
 #define SLUICE_DF11_BLOCK_BYTES 4096u    // bytes of the stream per block; a block has a status word
 #define SLUICE_DF11_WINDOWS 512u         // windows per block
-#define SLUICE_DF11_MIN_ROWS 2u          // rows of the tables: one to decode with, and the lengths
-#define SLUICE_DF11_MAX_ROWS 18u         // 16 more rows, which pointers refer to
+#define SLUICE_DF11_MIN_ROWS 2u          // rows of the tables: one to decode with, one of lengths
+#define SLUICE_DF11_MAX_ROWS 18u         // 16 more rows to decode with, to which pointers lead
 #define SLUICE_DF11_MAX_SIZE 0x7fffffffu // elements of a unit, and bytes of its stream
 
 typedef enum SluiceDf11Kind {
@@ -39,10 +39,10 @@ typedef enum SluiceDf11Kind {
 // The tensors of a unit as the file has them, in host memory of any alignment. Some tensors are
 // only described by their size.
 typedef struct SluiceDf11Tables {
-    const void* luts;             // `luts`
-    uint64_t lutsSize;            // bytes
-    const void* outputPositions;  // `output_positions`
-    uint64_t outputPositionsSize; // bytes
+    const void* luts;             // the bytes of `luts`
+    uint64_t lutsSize;            // bytes of `luts`
+    const void* outputPositions;  // the bytes of `output_positions`
+    uint64_t outputPositionsSize; // bytes of `output_positions`
     uint64_t gapsSize;            // bytes of `gaps`
     uint64_t encodedSize;      // bytes of `encoded_exponent`, which ECF8's packer calls `encoded`
     uint64_t signMantissaSize; // bytes of `sign_mantissa`, or of ECF8's `packed_other_4bits`
@@ -100,23 +100,23 @@ typedef struct SluiceDf11Unit {
 //            wrong; never freed
 // The size of gaps (320 or 256 bytes per block) determines the kind. For a unit without blocks the
 // size of outputPositions (4 or 8 bytes) does. The function refuses these:
-//   luts             not 2 to 18 rows of 256 bytes; a pointer, where a code leads, to a row that
-//                    does not exist or that would be a fifth (fp8: third) byte; a code longer than
-//                    32 (16) bits; a symbol that no value can have (240 and more, which the format
-//                    has no room for; fp8: 16 and more); a symbol with a length for which the rows
-//                    have no code, or none of that length; lengths that, with one more code for the
-//                    end, are no complete prefix code (also if a symbol in use has the length zero)
-//   outputPositions  neither B + 1 entries nor B with the last block empty (the original packer
-//                    leaves out one entry if its last code spills into a new block); the first
-//                    entry is not 0, the last entry is not elementCount, an entry is less than the
-//                    one before, or a block has more than 32,768 elements
-//   gaps             any size other than that of B blocks, even if it is only one byte short
-//   all              more than 2^31 - 1 elements or bytes of stream; more elements than bits;
+//   luts             not 2 to 18 rows of 256 bytes; a pointer, which a code reaches, to a row that
+//                    does not exist, or after 4 (fp8: 2) bytes of a code; a code of more than 32
+//                    (16) bits; a symbol that no value can have (240 and more, for which the format
+//                    has no room; fp8: 16 and more); a symbol with a length for which the rows have
+//                    no code of that length; lengths that, with one more code for the end, are no
+//                    complete prefix code (also if the length of a symbol in use is zero)
+//   outputPositions  neither B + 1 entries, nor B entries with an empty last block (the original
+//                    packer leaves out an entry if its last code spills into a new block); a first
+//                    entry that is not 0; a last entry that is not elementCount; an entry that is
+//                    less than the one before; a block with more than 32,768 elements
+//   gaps             any other size than that of B blocks, even if it is only one byte short
+//   all              more than 2^31 - 1 elements, or bytes of stream; more elements than bits;
 //                    elements without a stream
-// The function accepts everything that the original packers make: codes that are not canonical, and
-// leaked bytes, pointers too, in entries that no code of a symbol reaches. A unit that passes can
-// still hold a damaged stream, which the status words report. Time: at most 240 * 17 * 256 steps
-// for the tables, and one step per block. Errors: ARGUMENT, FORMAT. Thread-safe.
+// The function accepts everything that the original packers make. That includes codes that are not
+// canonical, and stray bytes or pointers in entries that no symbol's code reaches. A unit that
+// passes can still hold a damaged stream, which the status words report. Time: at most 240 * 17 *
+// 256 steps for the tables, and one step per block. Errors: ARGUMENT, FORMAT. Thread-safe.
 SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, SluiceDf11Unit* unit,
                                             const char** reason);
 

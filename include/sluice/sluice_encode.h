@@ -22,16 +22,18 @@ typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 
 // Says how an encoder works.
 typedef struct SluiceGdeflateEncoderInfo {
-    // 1 (fastest) .. 12 (smallest). Levels 1 to 4 take the first good match. Levels 5 to 7 look one
-    // or two bytes ahead (7 keeps the better match). Levels 8 to 12 search for the cheapest
-    // encoding of the tile; higher ones try more matches in more passes.
+    // 1 (fastest) .. 12 (smallest). Levels 1 to 4 take the longest match that they find at each
+    // byte. Levels 5 and 6 take a match that begins one byte later if it is better. Level 7 looks
+    // up to one and up to two bytes ahead, and keeps the smaller result. Levels 8 to 12 search for
+    // the cheapest encoding of the tile; higher levels try more matches in more passes.
     uint32_t level;
-    // 0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED (fastest to decode): the number of bytes
-    // that saving work in the decoder may cost. From 1 no code of a dynamic block is longer than 10
-    // bits (literals and lengths) or 8 bits (distances), so that tables of that size decode every
-    // symbol in one step. Higher values give fewer blocks and, at level 8 and above, fewer symbols
-    // and fewer matches whose source is less than 128 bytes back, in particular fewer that overlap
-    // their source. Every value gives standard GDeflate 1.0. docs/performance.md has the curve.
+    // 0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED (fastest to decode): how many more bytes the
+    // encoder may use to save work in the decoder. From 1 on, no code of a dynamic block is longer
+    // than 10 bits (literals and lengths) or 8 bits (distances). So a decoder with tables of 2^10
+    // and 2^8 entries finds every symbol in one look-up. Higher values give fewer blocks and, at
+    // level 8 and above, fewer symbols and fewer matches whose source is less than 128 bytes back,
+    // in particular fewer that overlap their source. Every value gives standard GDeflate 1.0.
+    // docs/performance.md shows size and speed for each value.
     uint32_t decodeSpeed;
 } SluiceGdeflateEncoderInfo;
 
@@ -100,6 +102,7 @@ SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const 
 // Gstd
 
 #define SLUICE_GSTD_MAX_LEVEL 12u
+#define SLUICE_ZSTD_MAX_LEVEL 12u // of tiles with codec ZSTD (sluice_archive.h)
 #define SLUICE_GSTD_MAX_DEPTH 8u
 
 // Holds the working memory of one encoder: up to 9 MiB, above level 9 up to 11 MiB. One thread at a

@@ -21,12 +21,13 @@ extern "C" {
 #define SLUICE_FILTER_MAX_DESCRIPTION 16384u
 #define SLUICE_FILTER_MAX_TILE 1048576u
 
-// Upper limit of the number of columns in all sections together, where each section counts as
+// Upper limit of the number of columns of all sections together. Each section counts as
 // SLUICE_FILTER_SECTION_COLUMNS additional columns (docs/format.md, 8.6). A description with more
-// is refused, because it would keep a GPU busy for too long.
+// columns is refused, because undoing it would keep a GPU busy for too long.
 #define SLUICE_FILTER_MAX_COLUMNS 4096u
 #define SLUICE_FILTER_SECTION_COLUMNS 24u
-// Longest chain of steps of a tile that wait for each other, limited for the same reason.
+// The longest chain of steps of a tile each of which must wait for the one before. It is limited
+// for the same reason.
 #define SLUICE_FILTER_MAX_STEPS 9216u
 
 // Checks every rule of docs/format.md, 8, that does not depend on a tile.
@@ -53,6 +54,34 @@ SLUICE_API SluiceStatus sluiceUndoFilter(const void* description, size_t size, c
 // Errors: ARGUMENT, FORMAT, VERSION (text is then empty). Thread-safe.
 SLUICE_API SluiceStatus sluiceGetFilterText(const void* description, size_t size, char* text,
                                             size_t capacity);
+
+// The transforms of DirectStorage's GACL that filters undo. 0 to 4 are the numbers that
+// GaclTransformType of a DirectStorage request has. A transform moves each part of a compressed
+// block (end points, indices) of a chunk to a stream of its own, before zstd compresses the chunk.
+typedef enum SluiceGaclTransform {
+    SLUICE_GACL_NONE = 0, // the chunk is only compressed
+    SLUICE_GACL_BC1 = 1,
+    SLUICE_GACL_BC3 = 2,
+    SLUICE_GACL_BC4 = 3,
+    SLUICE_GACL_BC5 = 4,
+    SLUICE_GACL_ZSTD_ONLY = 7, // the same, by the number that GACL itself has for it
+    SLUICE_GACL_TRANSFORM_MAX_ENUM = 0x7fffffff
+} SluiceGaclTransform;
+#define SLUICE_GACL_DESCRIPTION_SIZE 32u // bytes of the longest description of a transform
+
+// Describes the filter that undoes a transform of GACL. A chunk's bytes do not say which transform
+// was used; that stands where the application keeps it.
+//   transform    SluiceGaclTransform
+//   tileSize     bytes of the decompressed chunk, 1 .. SLUICE_FILTER_MAX_TILE
+//   description  receives *size bytes; it has room for SLUICE_GACL_DESCRIPTION_SIZE bytes, with any
+//                alignment
+//   size         receives the description's size; 0: the chunk's bytes are as they were, so there
+//                is no filter (NONE, ZSTD_ONLY, and chunks of fewer than 2 blocks of BC1 or 4 of
+//                another format). Decompress such a chunk to its final place: a filter command has
+//                no tile for it, so nothing else writes there
+// Errors: ARGUMENT; UNSUPPORTED (another transform, and *size is 0). Thread-safe.
+SLUICE_API SluiceStatus sluiceDescribeGacl(uint32_t transform, uint32_t tileSize, void* description,
+                                           uint32_t* size);
 
 // -----------------------------------------------------------------------------------------------
 // On the device
@@ -121,9 +150,9 @@ SLUICE_API SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands co
 // those of sluiceCmdGstd, sluiceCmdBarrier and sluiceCmdFilter in this order. Where the backend
 // supports it (CUDA, compute capability 9.0 and later, without decode->expected), a tile's filter
 // is undone as soon as the tile is decoded, while other tiles are still being decoded. That saves
-// up to a sixth of the time of short lists (docs/performance.md). So nothing that the filters
-// write, tiles and scratch, may overlap anything that the decode reads or writes (values are then
-// undefined, but still inside the ranges that the two commands may write).
+// up to a sixth of the time of short lists (docs/performance.md). So the destination and scratch of
+// the filter command must not overlap anything that the decode reads or writes. If they do, values
+// are undefined, but still inside the ranges that the two commands may write.
 //   decode, filter   as for the two commands. status is the same range in both, and
 //                    filter->statusCount is decode->maxRegionCount: a tile's statusIndex is the
 //                    index of its region

@@ -13,15 +13,16 @@ extern "C" {
 
 // The kinds of filters that a plan may use, which can be or-ed.
 typedef enum SluiceFilterFeatures {
-    SLUICE_FILTER_PLANES = 1,     // separate planes for columns and for the bytes of wide
-                                  // columns; without it records stay as they are
+    // Separate planes for columns, and for the bytes of wide columns. Without it, the bytes of
+    // records stay interleaved.
+    SLUICE_FILTER_PLANES = 1,
     SLUICE_FILTER_DIFFERENCE = 2, // the difference to the previous record, up to the third order
     SLUICE_FILTER_UP = 4,         // prediction from the record above, in the previous row
     SLUICE_FILTER_GRADIENT = 8,   // prediction: left + up - up left
-    SLUICE_FILTER_MEDIAN = 16,    // prediction: the median of left, up and the gradient, or the
-                                  // average
-    SLUICE_FILTER_SUBTRACT = 32,  // subtracts one column from another: green from red and blue
-    SLUICE_FILTER_FLOAT = 64, // moves a float's exponent to the top bits, its sign to the bottom
+    // Two predictions: the median of left, up and the gradient; and the average of left and up.
+    SLUICE_FILTER_MEDIAN = 16,
+    SLUICE_FILTER_SUBTRACT = 32, // subtracts one column from another: green from red and blue
+    SLUICE_FILTER_FLOAT = 64,    // moves a float's exponent to the top bits, its sign to the bottom
     SLUICE_FILTER_TGA_PACKETS = 128, // takes run-length coded Targa images apart
     SLUICE_FILTER_BLOCKS = 256,      // separates colours and indices of block-compressed textures
     SLUICE_FILTER_ALL = 511,
@@ -45,8 +46,8 @@ typedef enum SluiceFilterLayout {
 // Controls how filters are chosen. The members from `stride` on belong to layout RECORDS.
 typedef struct SluiceFilterPlanInfo {
     // Bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles end at
-    // rows or records where possible, so most are slightly smaller, except those with a doubtful
-    // filter.
+    // rows or records where possible, so most are slightly smaller, except those of segments with a
+    // doubtful filter (SluiceFilterSegment::doubtful).
     uint32_t maxTileSize;
     uint32_t features; // SluiceFilterFeatures, or-ed; 0: nothing is filtered
     // 0: filters are chosen by trial on one sample, the cheapest; 1: on two samples; 2: on more and

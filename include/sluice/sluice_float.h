@@ -32,7 +32,7 @@ typedef enum SluiceFloatType {
 
 // The descriptor of one encoded tensor, as a list in GPU memory holds it. Addresses are device
 // addresses (CPU: host pointers). Each is a multiple of 16, except index, which is a multiple of 4.
-// Tile i of the tensor holds the elements that start at 8,192 * i and has the status firstTile + i.
+// Tile i of the tensor holds the elements from 8,192 * i on. Its status is word firstTile + i.
 //
 // A list may also hold a descriptor for only the tiles a .. b - 1 of a tensor, with these members:
 //   words, wordsSize, lengths, type   the same as for the whole tensor
@@ -42,7 +42,7 @@ typedef enum SluiceFloatType {
 //   count                             8,192 * (b - a), or fewer at the end of the tensor
 typedef struct SluiceFloatTensor {
     uint64_t words;     // the code words of all tiles
-    uint64_t wordsSize; // bytes of words, a multiple of 8; index can address 32 GiB - 8
+    uint64_t wordsSize; // bytes of words, a multiple of 8; index can address at most 32 GiB - 8
     // (tiles + 1) * 4 bytes: the start of each tile's words, in units of 8 bytes, and then the end
     // of the last tile's words.
     uint64_t index;

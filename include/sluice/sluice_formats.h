@@ -42,9 +42,10 @@ typedef struct SluiceTileStreamTile {
     uint32_t size;           // bytes after decoding: 65,536; the last tile may have fewer
 } SluiceTileStreamTile;
 
-// Parses the header.
+// Parses the header. Its identifier may be any byte followed by its complement; a reader that
+// recognises files by their first bytes should ask for 04 FB, as the tool does.
 //   bytes, size   the start of the stream; 8 bytes are read
-// Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
+// Errors: ARGUMENT, FORMAT, BUFFER_SIZE, VERSION (the tile size index is not 1).
 SLUICE_API SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size,
                                                     SluiceTileStream* stream);
 
@@ -67,7 +68,8 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 //   header | per asset: tile records, tile data | index: asset table, parameter blocks, names
 //
 // To read one asset, read the header, the index, and then the asset's extent or any part of it. The
-// extent holds the asset's tile records and data contiguously; small assets may share an extent.
+// extent holds the asset's tile records and data contiguously; small assets may share an extent,
+// and tiles that are equal to earlier ones may be left out (sluiceTakeEqualArchiveTiles).
 // The data of each tile are 16-byte aligned within the extent, so an extent can be uploaded
 // unchanged.
 
@@ -89,11 +91,13 @@ typedef enum SluiceCodec {
     SLUICE_CODEC_GDEFLATE = 1,
     SLUICE_CODEC_FLOAT = 2, // see sluiceParseFloatTile
     SLUICE_CODEC_GSTD = 3,
+    SLUICE_CODEC_ZSTD = 4, // one or more Zstandard frames
     SLUICE_CODEC_MAX_ENUM = 0x7fffffff
 } SluiceCodec;
 
 typedef struct SluiceArchive {
-    uint32_t versionMajor;  // 1; 2: extents have their own order; 3: assets share tiles
+    // 1; 2: extents have their own order; 3: assets share tiles; 4: equal tiles are stored once.
+    uint32_t versionMajor;
     uint32_t versionMinor;  // 0; more if a newer version has written the file
     uint32_t assetCount;    // at most SLUICE_ARCHIVE_MAX_ASSETS
     uint32_t nameBytes;     // bytes of all names
@@ -135,13 +139,18 @@ typedef struct SluiceArchiveAsset {
     // The parameters that describe the tiles' filters; equal to parameters if there is no share.
     const void* tileParameters;
     uint32_t tileParameterSize; // bytes
+    // 1: Equal tiles of the archive may be stored once, see sluiceTakeEqualArchiveTiles.
+    uint32_t hasEqualTiles;
 } SluiceArchiveAsset;
 
 typedef struct SluiceArchiveTile {
-    uint64_t offset;       // bytes from the start of the asset's extent, a multiple of 16
+    // Bytes from the start of the asset's extent, a multiple of 16. The tile lies in the extent,
+    // unless sluiceTakeEqualArchiveTiles was called.
+    uint64_t offset;
     uint64_t outputOffset; // offset among all bytes that the tiles decode to, a multiple of 4
     uint32_t storedSize;   // bytes: size if codec is STORE, less otherwise
-    // Bytes after decoding, 1 .. 1 << tileSizeLog2; GDEFLATE at most 65,536, GSTD at most 262,144.
+    // Bytes after decoding, 1 .. 1 << tileSizeLog2; GDEFLATE at most 65,536, GSTD and ZSTD at most
+    // 262,144.
     uint32_t size;
     uint32_t codec;        // SluiceCodec
     uint32_t checksum;     // sluiceTileChecksum of the decoded bytes
@@ -200,7 +209,7 @@ SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, con
 // memory.
 typedef struct SluiceArchiveTileReader {
     uint32_t next;      // index of the record that the next call starts with
-    uint32_t state[31]; // for the reader only
+    uint32_t state[37]; // for the reader only
 } SluiceArchiveTileReader;
 
 // Starts at record 0; assets of one share have the same records. The reader keeps the pointer
@@ -209,9 +218,18 @@ typedef struct SluiceArchiveTileReader {
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
+// Allows tiles whose stored bytes lie elsewhere. Archives of version 4 store equal tiles once. The
+// bytes of a tile that is equal to an earlier one lie in an earlier extent, or further forward in
+// the asset's own: at asset->offset + tile.offset of the file, modulo 2^64. They always lie between
+// the header and the end of the asset's extent. By this call the caller promises to read each tile
+// at that offset. Without the call every tile lies in the asset's extent, and records that say
+// otherwise are reported as UNSUPPORTED. Call it before the first sluiceParseArchiveTiles. Errors:
+// ARGUMENT.
+SLUICE_API SluiceStatus sluiceTakeEqualArchiveTiles(SluiceArchiveTileReader* reader);
+
 // Gives a reader memory in which it notes which descriptions of filters it has checked. Without
-// this memory the reader checks the description of every record that differs from its neighbour's,
-// which may take long in a hostile file.
+// this memory the reader checks a record's description unless the record before it has the same
+// one. In a hostile file, whose records may alternate between descriptions, that may take long.
 //   memory, size  one byte per 4 bytes of asset->tileParameters: asset->tileParameterSize / 4
 //                 bytes, all 0 at first. They must stay valid until the last record is parsed.
 //                 Assets that share a parameter block may share the memory
@@ -227,7 +245,8 @@ SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* re
 // newer version. A caller that decodes tiles before that call must check codec and filterOffset
 // itself. After a failure reader->next is the index of the record at fault, or of the last record
 // if the fault is in all of them together. An asset without tiles needs no call. Errors: ARGUMENT
-// (also if the asset has fewer records), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
+// (also if the asset has fewer records), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE, UNSUPPORTED (see
+// sluiceTakeEqualArchiveTiles).
 SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader,
                                                 const void* records, size_t size, uint32_t count,
                                                 SluiceArchiveTile* tiles);

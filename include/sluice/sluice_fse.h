@@ -27,7 +27,7 @@ typedef struct SluiceFseState {
 } SluiceFseState;
 
 // Flag: the sources are not descriptions but counts, 16-bit signed, one per symbol in order from
-// symbol 0; -1 stands for less than one.
+// symbol 0. A count of -1 (the probability is less than one state's) gives the symbol one state.
 #define SLUICE_FSE_COUNTS 1u
 
 #define SLUICE_FSE_MIN_LOG 5u

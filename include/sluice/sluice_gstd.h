@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Gstd: sluice's own LZ codec. A tile decodes to at most 256 KiB and does not depend on other
-// tiles. It is divided into parts. The symbols of all parts, coded with rANS and Huffman codes over
-// 32 lanes, are decoded at once. Then the copies follow, many bytes at once, in an order whose
-// depth the format limits. docs/format.md, section 7, specifies the format bit by bit; the encoder
-// is in sluice_encode.h.
+// tiles. It is divided into parts. First the symbols of all parts are decoded at the same time,
+// each part by 32 lanes (rANS and Huffman codes). Then the copies (back-references) are done, many
+// bytes at the same time; the format limits how many copies may depend on each other.
+// docs/format.md, section 7, specifies the format bit by bit; the encoder is in sluice_encode.h.
 #ifndef SLUICE_GSTD_H
 #define SLUICE_GSTD_H
 
@@ -25,11 +25,15 @@ typedef struct SluiceGstdInfo {
     uint32_t regionStride;
     // SLUICE_DECODE_STORED_IF_EQUAL or 0.
     uint32_t flags;
-    // Largest number of tiles decoded at the same time: more memory gives more speed. 0:
-    // SLUICE_GSTD_SLOTS. If it is less than maxRegionCount, the tiles are decoded in turns of half
-    // as many, with two dispatches per turn. Large GPUs need a larger number for long lists
-    // (docs/performance.md).
+    // Largest number of tiles decoded at the same time: a larger number needs more scratch and is
+    // faster. 0: SLUICE_GSTD_SLOTS. If it is less than maxRegionCount, the tiles are decoded in
+    // turns of tilesAtOnce / 2 tiles, with two dispatches per turn. Large GPUs need a larger number
+    // for long lists (docs/performance.md).
     uint32_t tilesAtOnce;
+    // The most bytes that a region decodes to: a multiple of 8 up to 262,144; 0 stands for 262,144.
+    // A region that decodes to more gets BAD_REGION. With a smaller value a tile needs less
+    // scratch.
+    uint32_t maxTileSize;
     // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions with
     // compressedSize 1 .. 262,400 and decompressedSize 1 .. 262,144.
     SluiceBuffer regions;
@@ -45,21 +49,28 @@ typedef struct SluiceGstdInfo {
     // destination). destination must not overlap source. If both are ranges of one handle, an
     // overlap gives ARGUMENT; if they overlap through different handles, nothing is promised.
     SluiceBuffer destination;
-    // maxRegionCount * 4 bytes, 4-byte aligned, or empty: checksums, as in SluiceGdeflateInfo.
+    // A second range in which a region's output may lie instead, or empty (size 0). A list of tiles
+    // with and without filters names two ranges: filtered tiles are decoded into memory from which
+    // their filters are undone. The rules are those of destination.
+    SluiceBuffer secondDestination;
+    // maxRegionCount * 4 bytes, 4-byte aligned, or empty: checksums, as in SluiceGdeflateInfo. Only
+    // bytes in destination are compared, so if there are checksums, secondDestination must be
+    // empty.
     SluiceBuffer expected;
     // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
     SluiceBuffer status;
     // The size is that of sluiceGetGstdRequirements: min(maxRegionCount, tilesAtOnce) *
-    // SLUICE_GSTD_SLOT_SIZE bytes. On the CPU it is about 100 KB for any list, and 0 with the tier
-    // "ref".
+    // SLUICE_GSTD_SLOT_SIZE(maxTileSize) bytes. On the CPU it is about 100 KB for any list, and 0
+    // with the tier "ref".
     SluiceBuffer scratch;
 } SluiceGstdInfo;
 
-// Bytes of scratch per tile, for its sequences and the statuses of its parts.
-#define SLUICE_GSTD_SLOT_SIZE 524544u
+// Bytes of scratch for a tile that decodes to at most maxTileSize bytes: for its sequences and the
+// statuses of its parts.
+#define SLUICE_GSTD_SLOT_SIZE(maxTileSize) (256u + 2u * (maxTileSize))
 #define SLUICE_GSTD_SLOTS 512u // default of tilesAtOnce
 
-// Reads only maxRegionCount, flags and tilesAtOnce. Errors: ARGUMENT.
+// Reads only maxRegionCount, flags, tilesAtOnce and maxTileSize. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdInfo* info,
                                                   SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE.

@@ -56,7 +56,7 @@ typedef enum SluiceImageContainer {
     SLUICE_IMAGE_CONTAINER_MAX_ENUM = 0x7fffffff
 } SluiceImageContainer;
 
-// How the levels are compressed in the file: KTX2's supercompression scheme. DDS has none.
+// KTX2's supercompression scheme, by which the levels are compressed in the file. DDS has none.
 typedef enum SluiceImageScheme {
     SLUICE_IMAGE_SCHEME_NONE = 0,
     SLUICE_IMAGE_SCHEME_ZSTD = 2,
@@ -94,6 +94,10 @@ typedef struct SluiceImageInfo {
     // KTX2: transferFunction of the descriptor, a value of the Khronos Data Format (1: linear, 2:
     // sRGB). Otherwise 0.
     uint32_t transfer;
+    // KTX2: colorModel of the descriptor (166: UASTC), and channelType of its first sample. UASTC
+    // has the channels RGB (0), RGBA (3), RRR (4), RRRG (5) or RG (6). Otherwise 0, and so in the
+    // description of an archive's asset.
+    uint32_t colourModel, channel;
     // KTX2: offset from the start of the file, and size, of the key/value data, which are not
     // checked. 0 and 0: there are none.
     uint64_t keyValueOffset, keyValueSize;

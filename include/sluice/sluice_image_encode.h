@@ -17,12 +17,13 @@ extern "C" {
 //   packed, packedSize   the level's bytes in the file: level.size bytes at level.offset
 //   bytes, size          receives exactly size bytes, the level's decodedSize; must not overlap
 //                        packed
-// ZSTD: any number of frames, including skippable ones; checksums are verified where the frames
-// have them. ZLIB: one stream, with its checksum. For any packed bytes, nothing outside `bytes` is
-// written, and no more memory is allocated than a decoder needs: 160 KiB. After a failure the
-// contents of `bytes` are unspecified. Errors: ARGUMENT; FORMAT (the packed bytes are damaged, or
-// decode to more or fewer than size bytes); CHECKSUM (ZSTD); UNSUPPORTED (a dictionary is needed);
-// OUT_OF_MEMORY. Thread-safe.
+// ZSTD: frames, skippable ones among them; checksums are verified where the frames have them. The
+// limits are those of a region (docs/format.md, 12.2): 65,536 frames, and in a frame 2^30 - 2^18
+// bytes and 4,096 + its decoded size / 256 blocks, at most 65,536. ZLIB: one stream, with its
+// checksum. For any packed bytes, nothing outside `bytes` is written, and less than 2 MiB of memory
+// is allocated. After a failure the contents of `bytes` are unspecified. Errors: ARGUMENT; FORMAT
+// (the packed bytes are damaged, decode to more or fewer than size bytes, or exceed a limit);
+// CHECKSUM (ZSTD); UNSUPPORTED (a dictionary is needed); OUT_OF_MEMORY. Thread-safe.
 SLUICE_API SluiceStatus sluiceKtx2DecodeLevel(uint32_t scheme, const void* packed,
                                               size_t packedSize, void* bytes, size_t size);
 

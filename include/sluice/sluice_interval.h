@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Intervals are runs of elements of any length. One command expands, moves, gathers or scatters all
-// intervals of a list and balances the load for any lengths. The load-balancing search is also
-// available on its own, and so are bulk remove and insert. Part of sluice.h, whose rules
-// (ownership, barriers, threads, errors) apply here too.
+// intervals of a list, and divides the work evenly whatever their lengths. The load-balancing
+// search that does this is also available on its own, and so are bulk remove and insert. Part of
+// sluice.h, whose rules (ownership, barriers, threads, errors) apply here too.
 //
 // Method: the load-balancing search of Baxter, moderngpu (2013), which is based on the merge path
 // of Odeh, Green, Mwassi, Shmueli, Birk (2012). The total work, which is the elements plus a
@@ -40,7 +40,7 @@ typedef enum SluiceIntervalFlags {
 } SluiceIntervalFlags;
 
 // A list of intervals; lengths are in elements. Exactly one of counts and offsets must have a size.
-// If maxCount is 0, neither needs a size. The lengths may add up to 2^32 - 1 elements (up to 64 GiB
+// If maxCount is 0, neither needs a size. The lengths may add up to 2^32 - 1 elements (up to 80 GiB
 // in moves).
 typedef struct SluiceIntervals {
     uint32_t maxCount; // upper limit of the number of intervals, 0 .. 2^32 - 1
@@ -69,7 +69,7 @@ SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context,
 // gives {7, 7, 9, 9, 9}. destination must not overlap anything that the command reads, otherwise
 // its contents are undefined.
 typedef struct SluiceIntervalExpandInfo {
-    uint32_t elementSize;      // bytes, 1 .. 16; the sizes 1, 2, 4, 8 and 16 are fast
+    uint32_t elementSize;      // bytes, 1 .. 20; the sizes 1, 2, 4, 8 and 16 are fast
     SluiceIntervals intervals; // the list
     // intervals.maxCount * elementSize bytes, aligned to elementSize if that is a power of two,
     // otherwise unaligned.
@@ -104,7 +104,7 @@ typedef enum SluiceIntervalMoveKind {
 // time, and the handle must reach to the boundaries of those words.
 typedef struct SluiceIntervalMoveInfo {
     SluiceIntervalMoveKind kind; // selects the positions that are given
-    // Bytes, 1 .. 16. All sizes are equally fast. Elements need no alignment, so an elementSize of
+    // Bytes, 1 .. 20. All sizes are equally fast. Elements need no alignment, so an elementSize of
     // 1 copies any bytes to any place.
     uint32_t elementSize;
     // Bytes per entry of gather and scatter: 4 (u32) or 8 (u64). Entries are in elements.
@@ -158,7 +158,7 @@ SLUICE_API SluiceStatus sluiceCmdIntervalSearch(SluiceContext context, SluiceCom
 // item that `indices` names. destination must not overlap anything that the command reads,
 // otherwise its contents are undefined. No scratch is needed.
 typedef struct SluiceBulkInfo {
-    uint32_t elementSize;  // bytes, 1 .. 16; items need no alignment
+    uint32_t elementSize;  // bytes, 1 .. 20; items need no alignment
     uint32_t maxItemCount; // upper limit of the number of items in source, 0 .. 2^32 - 1
     // Upper limit of the number of indices, 0 .. 2^32 - 2. For an insert maxItemCount +
     // maxIndexCount is at most 2^32 - 1.

@@ -73,7 +73,8 @@ typedef struct SluiceScanInfo {
     // segment), or the identity if there are none. If this range is empty (size 0), total is not
     // written. It must not overlap the other buffers.
     SluiceBuffer total;
-    // The size is that of sluiceGetScanRequirements; zeroed (see SluiceRequirements).
+    // Size and alignment as in sluiceGetScanRequirements. It must be zeroed
+    // (SluiceRequirements::zeroedScratch).
     SluiceBuffer scratch;
 } SluiceScanInfo;
 
@@ -85,8 +86,9 @@ SLUICE_API SluiceStatus sluiceGetScanRequirements(SluiceContext context, const S
 SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
                                       const SluiceScanInfo* info);
 
-// Combines all elements of an array into one value, in one dispatch: each workgroup combines its
-// share, and the last one to finish combines the results of all, always in the same order.
+// Combines all elements of an array into one value, in one dispatch. Each workgroup combines its
+// share of the elements. The last workgroup to finish combines the results of all workgroups,
+// always in the same order.
 typedef struct SluiceReduceInfo {
     SluiceOperation operation; // combines the elements
     SluiceValueType type;      // U32, I32, U64 or F32
@@ -99,7 +101,8 @@ typedef struct SluiceReduceInfo {
     // One element, aligned to its size: receives the value, or the identity if there are no
     // elements. It must not overlap the other buffers.
     SluiceBuffer result;
-    // The size is that of sluiceGetReduceRequirements; zeroed (see SluiceRequirements).
+    // Size and alignment as in sluiceGetReduceRequirements. It must be zeroed
+    // (SluiceRequirements::zeroedScratch).
     SluiceBuffer scratch;
 } SluiceReduceInfo;
 

@@ -14,9 +14,9 @@
 // pipelines. A program can continue with a context of a lower tier, as sluiceOpenDevice can do by
 // itself. A streamer lets the CPU decode archives that need the failed kernels.
 //
-// The test covers GDEFLATE_LINEAR, GSTD, FILTER (sums), FLOAT and, with them, CHECKSUM, as far as a
-// few small tiles use them. Pipelines for large lists, for rows and for other primitives are not
-// tested.
+// The test covers GDEFLATE_LINEAR, GSTD, FILTER (predictors that are undone by sums), FLOAT and,
+// with them, CHECKSUM, as far as a few small tiles use them. Pipelines for large lists, for rows
+// and for other primitives are not tested.
 #ifndef SLUICE_SELF_TEST_H
 #define SLUICE_SELF_TEST_H
 

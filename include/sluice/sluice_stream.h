@@ -3,29 +3,31 @@
 // Streams assets from files on disk to host memory, buffers and images. Library: sluice_stream,
 // which links sluice. docs/streaming.md is the manual: states, threads, memory, examples.
 //
-// An engine submits groups of requests. A request names bytes of an archive's asset, of a plain
-// file or of memory, and their destination. Priority, cancellation, completion and errors apply to
-// whole groups. Once per frame the engine calls sluiceStreamPoll and reacts to events. It also
-// calls sluiceStreamRecord, which records as much decoding and copying into the engine's command
-// buffer as a budget allows.
+// An engine submits groups of requests. A request names bytes of an archive's asset, of a KTX2
+// file's levels, of a plain file or of memory, and their destination. Priority, cancellation,
+// completion and errors apply to whole groups. Once per frame the engine calls sluiceStreamPoll and
+// reacts to events. It also calls sluiceStreamRecord, which records as much decoding and copying
+// into the engine's command buffer as a budget allows.
 //
 //   Owns      The streamer owns threads, file descriptors and host memory. The size of that memory
 //             is fixed when the streamer is created or a file is opened. Device memory and queues
 //             belong to the engine.
-//   Blocks    No call blocks. A streamer without room returns NOT_READY and takes nothing. No lock
+//   Blocks    No call blocks. A streamer without room returns FULL and takes nothing. No lock
 //             is held across a system or driver call.
-//   Allocates Only sluiceCreateStreamer and the opening of a file allocate memory.
+//   Allocates Only sluiceCreateStreamer and the opening of a file allocate memory, and a thread
+//             that decodes a level of more than 1 MiB of a KTX2 file: at most a ring's size.
 //   Threads   Submit, SetPriority, Cancel, Open, Close, Pump, GetCounters and the queries about
 //             files may be called from any thread at any time. Of Record, Discard, Complete and
 //             Poll only one call may run at a time.
-//   Hostile   After the check of a file's index no size from the file decides an allocation.
-//   files     Nothing is written outside the destinations that requests name. Checksums detect
-//             damage.
+//   Hostile   Once a file's index has been checked, no size in the file decides how much memory is
+//   files     allocated. Nothing is written outside the destinations that requests name. Checksums
+//             detect damage.
 #ifndef SLUICE_STREAM_H
 #define SLUICE_STREAM_H
 
 #include <sluice/sluice.h>
 #include <sluice/sluice_formats.h>
+#include <sluice/sluice_image.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,7 +60,39 @@ typedef enum SluiceStreamIo {
     SLUICE_STREAM_IO_MAX_ENUM = 0x7fffffff
 } SluiceStreamIo;
 
-#define SLUICE_STREAM_READ_SIZE 1048576u   // largest size of one read, in bytes
+// Says which side decodes what goes to buffers and images. The CPU always decodes what goes to host
+// memory. The bytes and the statuses of tiles are the same by either way.
+typedef enum SluiceStreamSides {
+    // The GPU decodes. As long as the context does not have the pipelines that a tile needs,
+    // threads of the streamer decode the tile, so that streaming does not wait for pipelines. If
+    // the context is one of the CPU, only the CPU can decode; if output has no host address, only
+    // the GPU can.
+    SLUICE_STREAM_GPU_FIRST = 0,
+    // The GPU decodes all tiles but those whose pipelines the context has refused.
+    SLUICE_STREAM_GPU_ALONE = 1,
+    // Threads of the streamer (or calls of sluiceStreamPump) decode, and the GPU only copies.
+    SLUICE_STREAM_CPU_ALONE = 2,
+    // Each unit (a piece of a request, see SLUICE_STREAM_BLOCK_SIZE) is decoded by the side that is
+    // predicted to finish it sooner (docs/streaming.md says how). In all else it is like GPU_FIRST.
+    // It suits a GPU that other work keeps busy. With an idle GPU large amounts take longer than
+    // with GPU_FIRST, because threads that decode cannot read meanwhile.
+    SLUICE_STREAM_BOTH = 3,
+    SLUICE_STREAM_SIDES_MAX_ENUM = 0x7fffffff
+} SluiceStreamSides;
+
+// The engine sets here which sides of a streamer may decode.
+typedef struct SluiceStreamDecoding {
+    SluiceStreamSides sides;
+    // Largest number of threads that decode at a time, 1 .. 64; the others only read. 0: all of
+    // SluiceStreamerInfo::threads or, if that is 0, 16 calls of sluiceStreamPump.
+    uint32_t maxThreads;
+} SluiceStreamDecoding;
+
+// The streamer cuts requests into units, each of which is read and decoded as a whole. One read has
+// at most SLUICE_STREAM_READ_SIZE bytes, but up to SLUICE_STREAM_MIN_SOURCE if the rows of a wide
+// image cannot be cut smaller. A level of a KTX2 file that Zstandard has compressed is a unit of
+// any size.
+#define SLUICE_STREAM_READ_SIZE 1048576u   // usual limit of one read, in bytes
 #define SLUICE_STREAM_BLOCK_SIZE 4194304u  // largest output of one unit, in bytes
 #define SLUICE_STREAM_MIN_SOURCE 4194304u  // smallest ring of stored bytes, in bytes
 #define SLUICE_STREAM_MIN_OUTPUT 16777216u // smallest ring of decoded bytes, in bytes
@@ -69,33 +103,35 @@ typedef enum SluiceStreamIo {
 
 // Says how a streamer works.
 typedef struct SluiceStreamerInfo {
-    // The context that decodes for buffers and images; it must outlive the streamer. It is a
-    // context of gpu's API or of the CPU. With a context of the CPU, threads of the streamer (or
-    // sluiceStreamPump) decode, and the GPU only copies. The CPU always decodes what goes to host
-    // memory.
+    // The context that decodes for buffers and images on the GPU; it must outlive the streamer. It
+    // is a context of gpu's API or of the CPU. With a context of the CPU, only the CPU decodes, as
+    // with SLUICE_STREAM_CPU_ALONE.
     SluiceContext context;
     // Created by a function of sluice_stream_vulkan.h or sluice_stream_cuda.h. If it is NULL,
     // images are not available, and a buffer's handle is a host pointer.
     const struct SluiceStreamGpu* gpu;
-    // The ring of stored bytes, which the host reads files into and the device reads from. It has
-    // SLUICE_STREAM_MIN_SOURCE bytes or more, and its host address is 64-byte aligned. Its buffer
-    // has transfer source usage, and also storage usage where the GPU decodes. The host's view
-    // should be cached memory, because the operating system's kernel writes it and the CPU may
-    // decode from it.
+    // The ring of stored bytes, which the host reads files into and the device reads from. Every
+    // streamer needs it, also one without gpu, of which only the host's view and the size are read.
+    // It has SLUICE_STREAM_MIN_SOURCE bytes or more, and its host address is 64-byte aligned.
+    // Usage of the VkBuffer: TRANSFER_SRC; where the GPU decodes also STORAGE_BUFFER and
+    // SHADER_DEVICE_ADDRESS. The host's view should be cached memory, because the operating
+    // system's kernel writes it and the CPU may decode from it.
     SluiceStreamMemory source;
     // The ring of decoded bytes on their way to images, and to buffers where a tile cannot be
-    // decoded directly to its place. It has SLUICE_STREAM_MIN_OUTPUT bytes or more. Its buffer has
-    // transfer source usage, and also storage usage where the GPU decodes. Its host address is
-    // needed where the CPU decodes (context is of the CPU) and may be NULL otherwise. Without gpu
-    // the whole ring is not needed.
+    // decoded directly to its place. It has SLUICE_STREAM_MIN_OUTPUT bytes or more. Usage: as for
+    // source. Its host address is needed where the CPU decodes alone. If the address is NULL
+    // elsewhere, the GPU decodes alone. If both sides decode, threads only write to the ring, and
+    // in ascending order, so it need not be cached memory. Without gpu the ring is not needed at
+    // all.
     SluiceStreamMemory output;
     // Where the GPU decodes: controlSize bytes (SluiceStreamerRequirements) of lists, which the
-    // device reads.
+    // device reads. Usage of this VkBuffer and of the next two: STORAGE_BUFFER and
+    // SHADER_DEVICE_ADDRESS.
     SluiceStreamMemory control;
     // Where the GPU decodes: resultsSize bytes of statuses, which the device writes. The host reads
     // them, so its view should be cached memory.
     SluiceStreamMemory results;
-    SluiceBuffer scratch; // where the GPU decodes: scratchSize bytes
+    SluiceBuffer scratch; // where the GPU decodes: scratchSize bytes; no host address
     // Largest number of groups under way, 1 .. 65,536. A group is under way until its END event is
     // polled.
     uint32_t maxGroups;
@@ -122,22 +158,45 @@ typedef struct SluiceStreamerInfo {
     void (*wake)(void* user);
     void* wakeUser;    // the `user` of `wake`
     SluiceStreamIo io; // how files are read
+    // May be NULL. Learns which argument the streamer's functions refuse, those of its files and of
+    // its creation included (sluice.h).
+    SluiceReportFunction report;
+    void* reportUser;              // the `user` of `report`
+    SluiceStreamDecoding decoding; // which sides decode
 } SluiceStreamerInfo;
 
-// The memory that batches need. Everything except alignment is 0 where the CPU decodes.
+// The memory that batches need. The three sizes are 0 where the CPU decodes alone.
 typedef struct SluiceStreamerRequirements {
     uint64_t controlSize; // bytes
     uint64_t resultsSize; // bytes
     uint64_t scratchSize; // bytes
     uint64_t alignment;   // of the three ranges, in bytes
-    // SluiceKernels that an archive may need, for sluiceCreatePipelines. sluiceStreamGetKernels
-    // says which of them the tiles of a file need.
+    // SluiceKernels that any archive may need, for sluiceCreatePipelines, but ZSTD, which only
+    // archives with tiles of that codec need. sluiceStreamGetKernels says what the tiles of a file
+    // need.
     uint32_t kernels;
+    // 1: output needs a host address, so that the CPU can decode for buffers and images; 0: the GPU
+    // decodes alone.
+    uint32_t outputHost;
 } SluiceStreamerRequirements;
 
-// Reads context, maxBatches, maxBatchTiles, gstdTilesAtOnce and maxFilteredSize. Errors: ARGUMENT.
+// Reads context, maxBatches, maxBatchTiles, gstdTilesAtOnce, maxFilteredSize and decoding. Errors:
+// ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
                                                       SluiceStreamerRequirements* requirements);
+
+// Fills a SluiceStreamerInfo with values that suit most engines, for buffers of at most `memory`
+// bytes all together. It sets the context, all numbers, and the sizes of source, output, control,
+// results and scratch (the last three are 0 where the CPU decodes). The other members become 0:
+// after the call, set gpu, and the handle, offset and host address of each buffer that has a size.
+// If you change a number, ask sluiceGetStreamerRequirements for the sizes of the last three again.
+//   memory    bytes; more memory gives larger batches, which are faster. Some 64 MiB is the least
+//             where the GPU decodes, and 20 MiB where the CPU does
+//   kernels   may be NULL; receives the SluiceKernels that archives may need, for
+//             sluiceCreatePipelines, as SluiceStreamerRequirements has them
+// Errors: ARGUMENT, BUFFER_SIZE (memory is too small).
+SLUICE_API SluiceStatus sluiceGetStreamerDefaults(SluiceContext context, uint64_t memory,
+                                                  SluiceStreamerInfo* info, uint32_t* kernels);
 
 // Creates a streamer and starts its threads. Errors: ARGUMENT, BUFFER_SIZE, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateStreamer(const SluiceStreamerInfo* info,
@@ -178,19 +237,35 @@ typedef struct SluiceStreamFileInterface {
     void (*close)(void* user); // may be NULL; called once, after the last read
 } SluiceStreamFileInterface;
 
-// Names an archive or a plain file to open.
+// A KTX2 file is opened as an archive of one asset: asset 0, of this name and of type
+// SLUICE_ASSET_IMAGE, whose bytes are those of the file without supercompression.
+// sluiceGetArchiveImage says where its levels are, and a request FROM_ARCHIVE names bytes of one
+// level. The OPENED event has what sluiceParseImage says of a file that it refuses: FORMAT (a level
+// outside the file, for example, or a supercompression scheme from 0x20000 on), or VERSION (a
+// format or scheme that it does not read, BasisLZ among them). It has UNSUPPORTED for ZLIB.
+// Schemes:
+//   0 (none)       levels are read as plain bytes are, in pieces
+//   2 (Zstandard)  a level is a tile of codec ZSTD, which is read and decoded as a whole; tile 0 is
+//                  the smallest level. A request for a level that the rings cannot hold ends with
+//                  UNSUPPORTED before anything is read (docs/streaming.md). The build needs the
+//                  component `zstd`
+#define SLUICE_STREAM_KTX2_NAME "image"
+
+// Names an archive, a KTX2 file or a plain file to open.
 typedef struct SluiceStreamOpenInfo {
     const char* path;                           // UTF-8; NULL: functions reads the file
     const SluiceStreamFileInterface* functions; // NULL: path names the file
-    // 1: a .sluice archive, whose header, index and tile records are read and checked; 0: plain
-    // bytes.
+    // 1: a .sluice archive, whose header and index are read and checked, in two reads; the records
+    // of an asset's tiles follow at the first request for it. Or a KTX2 file, which is recognised
+    // by its identifier, and whose header and level index are read and checked, in one read. 0:
+    // plain bytes.
     uint32_t isArchive;
     uint64_t user; // comes back in the event
 } SluiceStreamOpenInfo;
 
 // Starts to open a file; an OPENED event reports the result. Until that event, groups must not name
-// the file. An archive takes host memory for its index, and 32 bytes per tile. Errors: ARGUMENT,
-// OUT_OF_MEMORY.
+// the file. An archive takes host memory for its index, 80 bytes per asset, and 32 bytes per tile
+// of assets that are requested; a KTX2 file takes 6 KiB. Errors: ARGUMENT, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInfo* info,
                                          SluiceStreamFile* file);
 
@@ -199,14 +274,30 @@ SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceSt
 // this call no other call may name the file. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file);
 
-// The next three functions describe an archive that has been opened (NOT_READY before that). Names
-// and parameters point into the file's memory. Errors: ARGUMENT, NOT_READY.
+// The next five functions describe an archive or KTX2 file that has been opened. Names and
+// parameters point into the file's memory. Errors: ARGUMENT, NOT_OPEN (the file is still being
+// opened), IO (it could not be opened).
+
+// For a KTX2 file it sets assetCount, tileCount and fileSize alone, and versionMajor to 0.
 SLUICE_API SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive);
+// Finds an asset by its name, of nameLength bytes. If no asset has that name, it returns OK, and
+// *asset is 0xffffffff.
 SLUICE_API SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name,
                                               size_t nameLength, uint32_t* asset);
+// Finds an image by its name, of nameLength bytes, and says what it is. Of a KTX2 file, scheme and
+// the members that archives do not describe are those of the file.
+// Errors: also ARGUMENT (the archive has no asset of this name, or it is no image), FORMAT,
+// VERSION.
+SLUICE_API SluiceStatus sluiceStreamFindImage(SluiceStreamFile file, const char* name,
+                                              size_t nameLength, uint32_t* asset,
+                                              SluiceImageInfo* info);
+// Errors: also ARGUMENT if the archive has no asset of this number.
 SLUICE_API SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t asset,
                                              SluiceArchiveAsset* info);
-// Gives the SluiceKernels that the archive's tiles need where the GPU decodes.
+// Gives the SluiceKernels that the archive's tiles may need where the GPU decodes. Nothing is read
+// for it: the index says whether any tile may have a filter or the codec ZSTD, but not which other
+// codecs the tiles have, so those of all others are included. An engine that knows its codecs may
+// leave the others out.
 SLUICE_API SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels);
 
 // Says how a file is read at present.
@@ -220,7 +311,7 @@ typedef struct SluiceStreamIoReport {
     const char* reason; // why no better way is used; the text belongs to the library
 } SluiceStreamIoReport;
 
-// Reports on a file that has been opened. Errors: ARGUMENT, NOT_READY.
+// Reports on a file that has been opened. Errors: ARGUMENT, NOT_OPEN, IO.
 SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
                                                 SluiceStreamIoReport* report);
 
@@ -239,9 +330,9 @@ typedef enum SluiceStreamSource {
 
 typedef enum SluiceStreamTarget {
     SLUICE_STREAM_TO_HOST = 0, // `host`, size bytes
-    // `buffer`, of size bytes. It has transfer destination usage, and also storage usage where the
-    // GPU decodes. Where the GPU decodes, the VkBuffer's address is a multiple of 16, and the
-    // VkBuffer reaches to the next multiple of 4 after the range.
+    // `buffer`, of size bytes. Usage of the VkBuffer: TRANSFER_DST; where the GPU decodes also
+    // STORAGE_BUFFER and SHADER_DEVICE_ADDRESS. Where the GPU decodes, the VkBuffer's address is a
+    // multiple of 16, and the VkBuffer reaches to the next multiple of 4 after the range.
     SLUICE_STREAM_TO_BUFFER = 1,
     SLUICE_STREAM_TO_IMAGE = 2, // `image`
     SLUICE_STREAM_TARGET_MAX_ENUM = 0x7fffffff
@@ -266,8 +357,9 @@ typedef struct SluiceStreamImage {
     // level's edge.
     uint32_t offset[3], extent[3];
     // Layouts of the level's layers before and after the request. The old layout UNDEFINED discards
-    // their contents. The new layout is neither UNDEFINED nor PREINITIALIZED, because no barrier
-    // can change to those.
+    // their contents, and the change from it waits for nothing: no command that was submitted
+    // earlier may still use the layers. The new layout is neither UNDEFINED nor PREINITIALIZED,
+    // because no barrier can change to those.
     uint32_t oldLayout, newLayout;
     // Stages and accesses that use the level afterwards, for the barrier. 0 means ALL_COMMANDS and
     // MEMORY_READ.
@@ -295,11 +387,13 @@ typedef struct SluiceStreamRequest {
 // level or, where layers are stored apart as in DDS files, one per level and layer.
 //   firstLevel, levelCount  the asset's levels to fill
 //   image      the members that all requests share: image, oldLayout, newLayout, stages, accesses
-//              and families. level is the VkImage's level that receives firstLevel, and firstLayer
-//              is the layer that receives the asset's first layer. The other members are not read
-//   requests   receives the requests; they refer to the file and the image only
+//              and families. `image->level` is the level of the VkImage that receives the asset's
+//              level `firstLevel`, and `image->firstLayer` is the layer that receives the asset's
+//              layer 0. The other members are not read
+//   requests   receives the requests. The file and the VkImage must live until the requests are
+//              done; `*image` is not needed after the call
 //   count      in: room in requests; out: the number of requests (also with BUFFER_SIZE)
-// Errors: ARGUMENT (no such level, or the asset is no image), NOT_READY, FORMAT, VERSION,
+// Errors: ARGUMENT (no such level, or the asset is no image), NOT_OPEN, IO, FORMAT, VERSION,
 // UNSUPPORTED (UASTC, for which Vulkan has no format), BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
                                                      uint32_t firstLevel, uint32_t levelCount,
@@ -338,9 +432,9 @@ typedef struct SluiceStreamGroupInfo {
 } SluiceStreamGroupInfo;
 
 // Submits a group. Errors: ARGUMENT (a range outside its asset, a size that is not the
-// destination's, a value that does not ascend ...), NOT_READY (there is no room, or a file is not
-// open yet; nothing is taken), UNSUPPORTED (an image or a semaphore without gpu, or a row of more
-// than 1 MiB), IO (a file that could not be opened).
+// destination's, a value that does not ascend ...), FULL (there is no room; nothing is taken),
+// NOT_OPEN (a file is still being opened; nothing is taken), UNSUPPORTED (an image or a semaphore
+// without gpu, or a row of more than 1 MiB), IO (a file that could not be opened).
 SLUICE_API SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer,
                                            const SluiceStreamGroupInfo* info,
                                            SluiceStreamGroup* group);
@@ -391,12 +485,13 @@ typedef struct SluiceStreamBatch {
 } SluiceStreamBatch;
 
 // Records decodes and copies into `commands`, the most urgent first. `commands` is a
-// VkCommandBuffer, outside a render pass, on a queue with compute, or with graphics where the CPU
-// decodes; without gpu it is NULL. All barriers are recorded: those between the decodes and copies,
-// and those towards the uses that image requests name; for buffers the barrier is towards all
-// commands. Submit batches in the order in which they were recorded, to one queue. The call
-// clobbers the same state as other sluice commands. Errors: ARGUMENT, DEVICE, NOT_READY (a pipeline
-// of sluiceStreamGetKernels is missing; nothing was recorded).
+// VkCommandBuffer, outside a render pass. Its queue needs compute; if the CPU decodes alone, a
+// queue with graphics will do too. `commands` is NULL for a streamer that was created without gpu.
+// All needed barriers are recorded: between decodes and copies, and from the copies to the use that
+// an image request names, or for buffers to every later command. Submit batches in the order in
+// which they were recorded, to one queue. The call clobbers the same state as other sluice
+// commands. Errors: ARGUMENT, DEVICE, NOT_READY (a pipeline
+// of sluiceStreamGetKernels is missing, and only the GPU may decode; nothing was recorded).
 SLUICE_API SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceCommands commands,
                                            const SluiceStreamBudget* budget,
                                            SluiceStreamBatch* batch);
@@ -431,10 +526,13 @@ typedef enum SluiceStreamEventKind {
 
 typedef struct SluiceStreamEvent {
     SluiceStreamEventKind kind; // what has happened
-    // OK; IO; CHECKSUM (a tile is damaged, see tileStatus); DEVICE; CANCELLED; UNSUPPORTED or
-    // BUFFER_SIZE where the tiles of an archive are so small, or its filters so many, that a unit
-    // or a row of an image exceeds a batch. OPENED also has FORMAT, VERSION, OUT_OF_MEMORY and
-    // BUFFER_SIZE (the file is cut off).
+    // OK; IO; CHECKSUM (a tile is damaged, see tileStatus); FORMAT (the records of the asset's
+    // tiles are damaged); VERSION (its tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED
+    // or BUFFER_SIZE where the tiles of an archive are so small, or its filters so many, that a
+    // unit or a row of an image exceeds a batch; UNSUPPORTED and OUT_OF_MEMORY for a level of a
+    // KTX2 file that is too large. OPENED has FORMAT, CHECKSUM and VERSION for the whole file,
+    // OUT_OF_MEMORY, BUFFER_SIZE (the file is cut off), and UNSUPPORTED (the supercompression
+    // scheme of a KTX2 file).
     SluiceStatus status;
     SluiceStreamGroup group; // RECORDED, END
     SluiceStreamFile file;   // OPENED
@@ -444,9 +542,9 @@ typedef struct SluiceStreamEvent {
     uint32_t firstTile;      // index, in that request's asset, of the tile at fault; 0xffffffff:
                              // none
     uint32_t tileStatus;     // SluiceTileStatus of that tile
-    int32_t osError;         // errno of the failed open or read, or 0
-    uint64_t fileOffset;     // offset of the failed read or tile in the file
-    uint64_t value;          // budget's value for the last batch with a part of the group; 0: none
+    int32_t osError;         // IO: errno of the failed open or read; 0: the file ended too early
+    uint64_t fileOffset;     // offset of the failed read, tile or records in the file
+    uint64_t value; // SluiceStreamBudget::value of the last batch with work of the group; 0: none
 } SluiceStreamEvent;
 
 // Finds out which batches are complete and which groups have nothing left to wait for, signals the
@@ -461,6 +559,33 @@ SLUICE_API SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEv
 // when a batch completes. -1: the system has none.
 SLUICE_API int sluiceStreamEventFd(SluiceStreamer streamer);
 
+// The reason why a unit of an archive was decoded by the CPU or by the GPU.
+typedef enum SluiceStreamReason {
+    SLUICE_STREAM_CPU_HOST = 0, // CPU: it goes to host memory, or there is no gpu
+    // CPU: the GPU may not decode it, because of SluiceStreamerInfo::context or decoding, because
+    // the context has refused a pipeline that it needs, or because scratch is too small for it.
+    SLUICE_STREAM_CPU_ONLY = 1,
+    SLUICE_STREAM_CPU_RETRIED = 2,   // CPU: the GPU tried, but left a tile undecoded
+    SLUICE_STREAM_CPU_PIPELINES = 3, // CPU: a pipeline that it needs does not exist yet
+    SLUICE_STREAM_CPU_SOONER = 4,    // CPU: threads decode all that waits sooner than a batch does
+    // CPU: the budget is too small for all units that wait. The unit would have had to wait for a
+    // later batch, or even a batch of this unit alone would exceed the budget.
+    SLUICE_STREAM_CPU_BUDGET = 5,
+    SLUICE_STREAM_CPU_BEHIND = 6,   // CPU: the GPU still has batches to do
+    SLUICE_STREAM_CPU_TRIED = 7,    // CPU: to measure threads that have decoded nothing for a while
+    SLUICE_STREAM_GPU = 8,          // GPU: it decodes sooner, or only it may
+    SLUICE_STREAM_GPU_CPU_BUSY = 9, // GPU: threads would have been sooner, but were busy
+    SLUICE_STREAM_GPU_TRIED = 10,   // GPU: to measure it after it has decoded nothing for a while
+    SLUICE_STREAM_REASON_MAX_ENUM = 0x7fffffff
+} SluiceStreamReason;
+#define SLUICE_STREAM_REASONS 11u
+
+// Counts the units that were decoded for one reason.
+typedef struct SluiceStreamShare {
+    uint64_t units; // also those whose tiles are damaged
+    uint64_t bytes; // decoded bytes of their tiles
+} SluiceStreamShare;
+
 // The streamer's state in numbers. Sizes are in bytes.
 typedef struct SluiceStreamCounters {
     uint32_t groups;   // groups under way
@@ -468,8 +593,9 @@ typedef struct SluiceStreamCounters {
     // The number of units in each of these states (docs/streaming.md).
     uint32_t reading, decoding, ready, recorded;
     uint64_t sourceUsed, outputUsed; // bytes of the two rings in use
-    // Totals since creation. A tile that was needed only in part counts as a whole. If a thread of
-    // the CPU needed the same tile for several requests in a row, the tile counts once.
+    // Totals since creation. A tile of which only a part was needed counts as a whole. A tile is
+    // decoded, and counted, once if a thread of the CPU needs it for several requests in a row, or
+    // if several units of one batch share it.
     uint64_t bytesRead, bytesDecoded;
     uint64_t wastedBytes;    // bytes read for groups that were cancelled
     uint32_t retriedTiles;   // tiles that the CPU decoded again
@@ -478,6 +604,10 @@ typedef struct SluiceStreamCounters {
     float millisecondsPerMiB[4];
     // The mean of |predicted - measured| / measured over the last batches.
     float predictionError;
+    // A thread's predicted time per MiB decoded of GDeflate, Gstd and float, without filters.
+    // Learnt where both sides decode, and of what goes to host memory.
+    float threadMillisecondsPerMiB[3];
+    SluiceStreamShare shares[SLUICE_STREAM_REASONS]; // totals since creation, by SluiceStreamReason
 } SluiceStreamCounters;
 SLUICE_API SluiceStatus sluiceStreamGetCounters(SluiceStreamer streamer,
                                                 SluiceStreamCounters* counters);

@@ -17,9 +17,9 @@ typedef struct SluiceStreamVulkanInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr; // the loader's entry point
     VkInstance instance;                           // the instance of physicalDevice
     VkPhysicalDevice physicalDevice;               // the physical device of device
-    // the device that the streamer copies and decodes on
+    // The device on which the streamer copies and decodes.
     VkDevice device;
-    // the family of the queue that batches are submitted to
+    // The family of the queue to which batches are submitted.
     uint32_t queueFamily;
 } SluiceStreamVulkanInfo;
 
@@ -88,6 +88,9 @@ typedef struct SluiceStreamSubmitterInfo {
     void (*unlockQueue)(void* user); // called after each vkQueueSubmit
     void* queueUser;                 // the `user` of lockQueue and unlockQueue
     SluiceStreamPace pace;           // the initial pace; sluiceStreamSetPace changes it
+    // May be NULL. Learns which argument the submitter's functions refuse (sluice.h).
+    SluiceReportFunction report;
+    void* reportUser; // the `user` of `report`
 } SluiceStreamSubmitterInfo;
 
 // Creates a submitter and starts it. The rules for a call of sluiceStreamRecord apply: no other

@@ -22,6 +22,16 @@ typedef struct SluiceStreamRange {
     uint64_t destinationSize; // room for the decoded bytes; the stream may have fewer
 } SluiceStreamRange;
 
+// Flags of SluiceTileStreamsInfo, beside SLUICE_DECODE_BY_DRIVER.
+typedef enum SluiceTileStreamsFlags {
+    // The list is that of DirectStorage's metacommand, words of 32 bits: first the number of
+    // streams, then two for each, the byte offset of its header in source and the byte offset of its
+    // decoded bytes in destination (in logical bytes, if that is pitched), multiples of 4. A stream
+    // is as long as its own header and table say; other bytes may follow it.
+    SLUICE_TILE_STREAMS_PAIRS = 0x100,
+    SLUICE_TILE_STREAMS_FLAGS_MAX_ENUM = 0x7fffffff
+} SluiceTileStreamsFlags;
+
 // Status of a stream. The same bytes give the same status on every backend and tier.
 typedef enum SluiceStreamStatus {
     SLUICE_STREAM_PENDING = 0,    // past the number of streams, or the command did not run to its
@@ -29,15 +39,19 @@ typedef enum SluiceStreamStatus {
     SLUICE_STREAM_OK = 1,         // every tile is OK
     SLUICE_STREAM_BAD_RANGE = 2,  // not completely inside source or destination, or unaligned
     SLUICE_STREAM_TRUNCATED = 3,  // header, table or tiles reach past the end of the stream
-    SLUICE_STREAM_BAD_HEADER = 4, // wrong identifier, tile size, last tile's size or reserved bits
+    SLUICE_STREAM_BAD_HEADER = 4, // wrong identifier, last tile's size or reserved bits
     SLUICE_STREAM_BAD_TABLE = 5,  // tiles that are empty, too large, unaligned or not in order;
                                   // bytes after the last tile
-    SLUICE_STREAM_NO_SPACE = 6,   // the stream decodes to more bytes than destinationSize
+    SLUICE_STREAM_NO_SPACE = 6,   // the stream decodes to more bytes than destinationSize, or, of
+                                  // a pair, than fit between its offset and the buffer's end
     SLUICE_STREAM_NO_TILES = 7,   // the stream's tiles do not fit in maxTileCount
     SLUICE_STREAM_BAD_TILE = 8,   // a tile failed: see the tile statuses
     SLUICE_STREAM_UNVERIFIED = 9, // no tile failed, but the driver decoded some, and no checksum
                                   // was requested
     SLUICE_STREAM_INTERNAL = 10,  // the driver left a loop early (SLUICE_TILE_INTERNAL)
+    // The tile size index is not 1: tiles of another size than 65,536 bytes, as some packages have
+    // them.
+    SLUICE_STREAM_TILE_SIZE = 11,
     SLUICE_STREAM_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStreamStatus;
 
@@ -54,7 +68,9 @@ typedef struct SluiceStreamResult {
 
 // The command writes the summary after the last result.
 typedef struct SluiceStreamSummary {
-    uint32_t failedStreams;     // streams of the list that are neither OK nor UNVERIFIED
+    // Streams of the list that are neither OK nor UNVERIFIED. With PAIRS, those past maxStreamCount
+    // are counted too.
+    uint32_t failedStreams;
     uint32_t firstFailedStream; // index; 0xffffffff: none
     uint32_t tileCount;         // tiles that were decoded
     // Number of tiles of all streams with a valid header and table: the maxTileCount that they
@@ -75,23 +91,26 @@ typedef struct SluiceTileStreamsInfo {
     // Upper limit of the number of tiles of all streams together, 0 .. 2^24. The dispatch has this
     // many lane groups; groups without a tile end at once.
     uint32_t maxTileCount;
-    // 0 or SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags), under the same conditions as for
-    // sluiceCmdGdeflate.
+    // SluiceTileStreamsFlags, and SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags) under the same
+    // conditions as for sluiceCmdGdeflate.
     uint32_t flags;
     // Bytes per row of a pitched destination, or 0: as in SluiceGdeflateInfo.
     uint32_t rowBytes;
     // Bytes from one row to the next, or 0: as in SluiceGdeflateInfo.
     uint32_t rowPitch;
-    // maxStreamCount * 32 bytes, 8-byte aligned: SluiceStreamRanges.
+    // maxStreamCount * 32 bytes, 8-byte aligned: SluiceStreamRanges. With PAIRS,
+    // 4 + maxStreamCount * 8 bytes, 4-byte aligned: the number of streams, clamped to
+    // maxStreamCount, and the pairs.
     SluiceBuffer streams;
     // 4 bytes in GPU memory, 4-byte aligned: the number of streams, clamped to maxStreamCount. If
-    // this range is empty (size 0), there are maxStreamCount streams.
+    // this range is empty (size 0), there are maxStreamCount streams. Empty with PAIRS.
     SluiceBuffer streamCount;
     // 4-byte aligned. A stream that is not completely inside this range gets BAD_RANGE. Reads are
     // whole words, so the handle must reach to the next multiple of 4 after each stream's end.
     SluiceBuffer source;
     // 4-byte aligned. A stream whose destination range is not completely inside this range gets
-    // BAD_RANGE. The destination ranges must not overlap.
+    // BAD_RANGE. The destination ranges must not overlap: bytes that several streams write are
+    // unspecified, but nothing else is affected.
     SluiceBuffer destination;
     // maxTileCount * 4 bytes, 4-byte aligned: the checksums that the tiles must have, in the order
     // of the tile statuses. If this range is empty (size 0), no checksums are compared.

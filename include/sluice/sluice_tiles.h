@@ -2,7 +2,8 @@
 //
 // Decodes tiles of any codec, undoes their filters and compares their checksums, all in one call:
 // it turns an archive's tile records (sluice_formats.h) into recorded commands. Part of the
-// component `codecs`; tiles of codec FLOAT need the component `weights` too.
+// component `codecs`; tiles of codec FLOAT need the component `weights` too, and those of codec
+// ZSTD the component `zstd`.
 //
 // A batch is a list of tiles on the host. It takes four steps, none of which allocates, waits or
 // keeps a pointer:
@@ -29,9 +30,11 @@ typedef struct SluiceTile {
     // Bytes into destination: a multiple of 4, or of 16 for codec FLOAT without a filter.
     uint64_t destinationOffset;
     uint32_t storedSize; // bytes
-    uint32_t size;       // bytes after decoding
-    uint32_t codec;      // SluiceCodec
-    uint32_t checksum;   // of the decoded bytes
+    // Bytes after decoding. Those of codec ZSTD need not come from an archive, and without a filter
+    // they may have up to SLUICE_ZSTD_MAX_REGION_SIZE; but a tile with a checksum may have 2^20.
+    uint32_t size;
+    uint32_t codec;    // SluiceCodec
+    uint32_t checksum; // of the decoded bytes
     // The description of the tile's filter; NULL: the tile has no filter. The description must not
     // change until sluicePrepareTiles has returned. Neighbouring tiles with the same description
     // should have the same pointer.
@@ -53,7 +56,7 @@ SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
                                              const SluiceArchiveTile* record, uint64_t sourceOffset,
                                              uint64_t destinationOffset, SluiceTile* tile);
 
-#define SLUICE_TILE_KINDS 4u   // GDeflate, Gstd, float, and stored tiles too large for those
+#define SLUICE_TILE_KINDS 5u // GDeflate, Gstd, Zstandard, float, stored tiles of more than 256 KiB
 #define SLUICE_TILE_FILTERS 8u // recent descriptions that are kept, so that tiles can share them
 
 // Holds the totals of a batch's tiles. This is plain data that starts as zeros. To undo
@@ -61,16 +64,19 @@ SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
 typedef struct SluiceTileTotals {
     uint32_t tileCount;                    // tiles counted so far
     uint32_t counts[SLUICE_TILE_KINDS][2]; // tiles of each kind, without and with a filter
-    // Kernels decode a tile of the last two kinds in several parts: the total number of parts.
+    // Kernels decode float tiles and large stored tiles in several parts. These are the parts of
+    // all tiles of a kind, without and with a filter; 0 for the other kinds.
     uint32_t parts[SLUICE_TILE_KINDS][2];
     uint32_t largestFiltered[SLUICE_TILE_KINDS]; // bytes of the largest tile with a filter
+    uint32_t largestGstd;                        // bytes of the largest Gstd tile
+    uint32_t largestZstd;                        // bytes of the largest Zstandard tile
     uint32_t recentCount;                        // descriptions put into recent so far
     uint64_t filteredSize;                       // bytes of the tiles with a filter
     uint64_t descriptionSize;                    // bytes of all descriptions
     uint64_t bytesIn;                            // sum of storedSize
     uint64_t bytesOut;                           // sum of size
-    // Ring of the descriptions added last. A tile with one of them shares it. Here: the addresses.
-    const void* recent[SLUICE_TILE_FILTERS];
+    // The descriptions that were added last, in a ring. A tile with one of them uses it again.
+    const void* recent[SLUICE_TILE_FILTERS];    // their addresses
     uint32_t recentSize[SLUICE_TILE_FILTERS];   // bytes of each of them
     uint32_t recentOffset[SLUICE_TILE_FILTERS]; // offset of each among all descriptions
 } SluiceTileTotals;
@@ -85,7 +91,7 @@ SLUICE_API uint32_t sluiceGetTilesKernels(const SluiceTileTotals* totals);
 
 typedef enum SluiceTilesFlags {
     // The tiles have no checksums (SluiceTile::checksum is not read). OK then only says that a tile
-    // decoded to its size.
+    // decoded to its size. Checksums inside the frames of Zstandard tiles are compared.
     SLUICE_TILES_UNCHECKED = 1,
     // A tile with size == storedSize is decoded like any other, not copied as a stored tile (tile
     // streams never store tiles).
@@ -99,8 +105,10 @@ typedef struct SluiceTilesInfo {
     const SluiceTile* tiles; // tileCount of them
     uint32_t tileCount;      // 0 .. 2^20
     uint32_t flags;          // SluiceTilesFlags, or-ed
-    // This becomes tilesAtOnce of SluiceGstdInfo: more memory gives more speed. 0 stands for
-    // SLUICE_GSTD_SLOTS.
+    // The number of Gstd tiles of 256 KiB that are decoded at the same time. A larger one needs
+    // more scratch and is faster. If all of a batch's tiles are smaller, more of them are decoded
+    // at the same time, with as much scratch. 0 stands for SLUICE_GSTD_SLOTS. As many Zstandard
+    // tiles are decoded at the same time as fit into the same amount of scratch, at least one.
     uint32_t gstdTilesAtOnce;
     // The stored bytes, at an address that is a multiple of 16. Reads are whole words, so the
     // handle must reach to the next multiple of 4 after each tile's end.
@@ -150,10 +158,25 @@ SLUICE_API SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTi
 
 // Records the decode of a batch that sluicePrepareTiles has prepared with the same info: all
 // codecs, filters and checksums, and the barriers between them. Record sluiceCmdBarrier after it
-// before the host reads results. Errors: ARGUMENT, BUFFER_SIZE, NOT_READY (a pipeline of
-// sluiceGetTilesKernels is missing). After an error nothing has been recorded.
+// before the host reads results: that barrier reaches the host, too. Errors: ARGUMENT, BUFFER_SIZE,
+// NOT_READY (a pipeline of sluiceGetTilesKernels is missing). After an error nothing has been
+// recorded.
 SLUICE_API SluiceStatus sluiceCmdTiles(SluiceContext context, SluiceCommands commands,
                                        const SluiceTilesInfo* info);
+
+#define SLUICE_TILES_TOGETHER 16u // the most batches of sluiceCmdTilesTogether
+
+// Records several batches, as sluiceCmdTiles does, so that they run at the same time on Vulkan. A
+// batch of few tiles takes as long as its slowest tile. Several such batches recorded by this call
+// take about as long as one; recorded one after the other, they would take the sum of their times.
+// An engine has several batches, for example, if tiles go to several destination buffers.
+//   infos      infoCount batches, each prepared. Their ranges of scratch and of results must not
+//              overlap, nor may the places of their tiles in destinations
+//   infoCount  0 .. SLUICE_TILES_TOGETHER
+// Errors: those of sluiceCmdTiles; ARGUMENT (ranges of scratch or results overlap). After an error
+// nothing has been recorded.
+SLUICE_API SluiceStatus sluiceCmdTilesTogether(SluiceContext context, SluiceCommands commands,
+                                               const SluiceTilesInfo* infos, uint32_t infoCount);
 
 // Returns the result of each tile. Call it when the device has run the commands and the results are
 // visible to the host in resultsHost.

@@ -56,6 +56,10 @@ typedef struct SluiceVulkanAccess {
     VkDeviceAddress address; // address of the first byte
     VkDeviceSize size;       // bytes
     uint32_t write;          // 0: read; 1: write, or both
+    // The number of the chain of dispatches to which this dispatch belongs; 0: none. Different
+    // chains run at the same time. If two chains name the same range, each accesses other bytes of
+    // it, which is no conflict.
+    uint32_t chain;
 } SluiceVulkanAccess;
 // Called once per recorded dispatch with the device-address ranges that the dispatch reads and
 // writes. It is for tests that prove the barriers right, because synchronization validation does
@@ -83,8 +87,8 @@ typedef struct SluiceVulkanContextInfo {
     // enabledFeatures.
     const char* const* enabledExtensions;
     uint32_t enabledExtensionCount; // number of names
-    // May be VK_NULL_HANDLE. Several threads may create pipelines at once, so the cache must not be
-    // externally synchronized.
+    // May be VK_NULL_HANDLE. Several threads may create pipelines at the same time, so the cache
+    // must not be created with VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT.
     VkPipelineCache pipelineCache;
     // VkPipelineCreateFlags for all pipelines, usually 0. For example, a profiler needs
     // VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR.
@@ -104,6 +108,8 @@ typedef struct SluiceVulkanContextInfo {
     // cannot run, for example a workgroup that is too large for it, is rounded to one that it can
     // run. No row makes a result wrong, except gstd.symbolsOnly=1, which is for benchmarks.
     const char* tuning;
+    SluiceReportFunction report; // may be NULL; see sluiceSetReport
+    void* reportUser;            // the `user` of `report`
 } SluiceVulkanContextInfo;
 
 // Creates a context on an existing device, within milliseconds, because it has no pipelines yet;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit reader of a lane group. It feeds 32 bit streams, one per lane, from one list of words.
+// The bit reader of a lane group. It feeds 32 bit streams, one per lane, from one list of 32-bit
+// words.
 //
-// Each lane holds up to 64 bits. After every step, each lane that has fewer than 32 bits takes one
-// word from the shared read position, in lane order. A ballot and the population count of its bits
-// below the lane tell the lane which word to take. This is the interleave of GDeflate 1.0
-// (docs/format.md). Words are loaded straight from memory. They are not staged in shared memory,
-// because the first-level cache holds more than shared memory could spare; bitsAhead prefetches
-// them into that cache.
+// Each lane holds up to 64 bits. A *refill* follows every step: each lane that has fewer than 32
+// bits takes one word from the read position, which all lanes share, in the order of the lanes. A
+// ballot tells which lanes take a word; the population count of its bits below a lane tells which
+// word that lane takes. This is how GDeflate interleaves its streams (docs/format.md, 1.2). Words
+// are loaded straight from memory and not staged in shared memory, because the first-level cache
+// holds more than shared memory could spare; bitsAhead loads them into that cache early.
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
@@ -14,12 +15,14 @@
 #include "memory.glsl"
 
 uvec2 gBitsSource; // address of the words, 4-byte aligned
-uint gBitsBytes;   // number of valid bytes
-uint gBitsNext;    // the shared read position, in words; past bitsWords() if the input was too
-                   // short
+uint gBitsBytes;   // bytes of the list
+// The shared read position, in words. It is above bitsWords() once more words were taken than there
+// are.
+uint gBitsNext;
+// The lane's bits, the next one lowest, and how many it has.
 uint gBitsLow, gBitsHigh, gBitsCount;
 
-// Returns the next bits, least significant first; 32 are valid after a refill.
+// Returns the lane's next bits, the first one lowest; after a refill at least 32 are valid.
 uint bitsPeek() { return gBitsLow; }
 
 // Removes n bits, 1 .. 31.
@@ -29,24 +32,26 @@ void bitsConsume(uint n) {
     gBitsCount -= n;
 }
 
+// Returns the number of words; the last one may have fewer than 4 bytes.
 uint bitsWords() { return (gBitsBytes + 3u) >> 2; }
 
+// Returns whether a refill has taken more words than the list has.
 bool bitsTruncated() { return gBitsNext > bitsWords(); }
 
-// Returns whether `words` more words can be taken unchecked. The last word of the list must always
-// be checked, since some of its bytes may be invalid.
+// Returns whether bitsTake may take `words` more words `unchecked`. The list's last word is always
+// checked, since some of its bytes may lie behind the list.
 bool bitsEnough(uint words) { return gBitsNext + words < bitsWords(); }
 
-// Returns a word of the list; all bytes past the end are 0.
+// Returns word `index` of the list; all bytes behind its end are 0.
 uint bitsWord(uint index) {
     uint word = loadWord(gBitsSource, index, bitsWords());
     uint past = 4u * bitsWords() - gBitsBytes;
     return mix(word, word & 0xffffffffu >> (8u * past), index + 1u == bitsWords());
 }
 
-// Does the second half of a refill. Lanes with `take` set have 1 to 31 bits, and `takers` is their
-// ballot. The caller may set `unchecked` if bitsEnough has covered all words taken since that call
-// and 32 more.
+// Refills the lanes that have `take` set, which must have 1 to 31 bits; `takers` is their ballot.
+// `unchecked` may be true if a call of bitsEnough has covered all words that were taken since that
+// call, and 32 more.
 void bitsTake(bool take, uint takers, const bool unchecked) {
     uint index = gBitsNext + uint(bitCount(takers & lgLanesBelow())), word = 0u;
     if (!unchecked)
@@ -59,10 +64,10 @@ void bitsTake(bool take, uint takers, const bool unchecked) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// Does the refills of two rounds at once, unchecked. No lane has consumed more bits than it had, so
-// no lane takes two words. `takersFirst` is the ballot of the lanes that had fewer than 32 bits
-// after the first round, and `first` is this lane's bit of it. `takers` is the ballot of the lanes
-// that have fewer than 32 bits now.
+// Does the refills of two rounds at once, as bitsTake does them `unchecked`. No lane may have
+// consumed more bits than it had, so that no lane takes two words. `takersFirst` is the ballot of
+// the lanes that had fewer than 32 bits after the first round, and `first` is this lane's bit of
+// that ballot. `takers` is the ballot of the lanes that have fewer than 32 bits now.
 void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     bool take = gBitsCount < 32u;
     uint before = mix(takersFirst | (takers & lgLanesBelow()), takersFirst & lgLanesBelow(), first),
@@ -74,20 +79,21 @@ void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// All lane groups in lockstep refill together. Groups that are not `enabled` take no words.
+// All lane groups in lockstep call this together. Groups that are not `enabled` take no words.
 void bitsRefill(bool enabled) {
     bool take = enabled && gBitsCount < 32u;
     bitsTake(take, lgBallot(take), false);
 }
 
-// Prefetches the next 32 sectors (of 32 bytes) after the read position. Each lane loads a word of
-// one sector, because a cache loads only those sectors of a line that are accessed. The caller must
-// use the result, or the compiler would drop the load; it should use it late, so that nothing waits
-// for it.
+// Loads the next 32 sectors (of 32 bytes each) behind the read position into the cache. Each lane
+// loads one word of one sector, because a cache loads only those sectors of a line that are
+// accessed. The caller must use the result, or the compiler would drop the load; it should use the
+// result late, so that nothing waits for the load.
 uint bitsAhead() {
     return loadWord(gBitsSource, (gBitsNext | 7u) + 1u + 8u * lgLane(), bitsWords());
 }
 
+// Begins to read `bytes` bytes at `source`, a multiple of 4. Every lane takes its first word.
 void bitsBegin(bool enabled, uvec2 source, uint bytes) {
     gBitsSource = source;
     gBitsBytes = enabled ? bytes : 0u;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction: loads, tests and ranks.
+// Tiles of a compaction: they are loaded, their elements are tested, and the kept ones are ranked.
+// An element's *rank* is how many elements of the tile are kept before it.
 //
-// Each invocation holds kRows rows of 16 consecutive bytes. An element of 1 or 2 bytes is unpacked
-// to a word. The rows of a subgroup are contiguous.
+// Each invocation holds kRows rows of 16 consecutive bytes, or of one element of a WIDE size. An
+// element of 1 or 2 bytes is unpacked to a word. The rows of a subgroup are contiguous.
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
@@ -19,15 +20,19 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Wo
 };
 layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kBytes = 4;
 
-const bool kSmall = kBytes < 4u;
-const uint kWords = kSmall ? 1u : kBytes / 4u; // words of an element in a tile
+const bool kSmall = kBytes == 1u || kBytes == 2u;
+const bool kWide = kBytes == 0u; // a WIDE size
+// The words of an element in registers; for WIDE sizes, the words of the largest element.
+const uint kMostWords = kSmall ? 1u : kWide ? SLUICE_COMPACT_MAX_WORDS : kBytes / 4u;
+uint elementWords() { return kWide ? p.mode >> SLUICE_COMPACT_MODE_WORDS : kMostWords; }
+uint elementBytes() { return kSmall ? kBytes : 4u * elementWords(); }
 #ifdef SLUICE_COMPACT_RING
 const uint kRows = kRingRows; // defined by the shader that includes this file
 #else
 const uint kRows = SLUICE_COMPACT_ROWS;
 #endif
-const uint kRowWords = 4u;
-const uint kPerRow = kRowWords / kWords; // elements of one invocation in a row
+const uint kRowWords = kWide ? kMostWords : 4u;
+const uint kPerRow = kRowWords / kMostWords; // elements of one invocation in a row
 const uint kRowBits = (1u << kPerRow) - 1u;
 const uint kTile = kRows * kPerRow * gl_WorkGroupSize.x;
 
@@ -37,31 +42,31 @@ uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// A tile has its own base addresses, because a byte offset may need more than 32 bits, and an index
-// above 2^31 would count as negative.
+// A tile of the input. It has its own addresses, because byte offsets in the input may need more
+// than 32 bits, and an index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uvec2 selectors;
-    uint start; // its first element
+    uint start; // index of its first element
     uint size;
     bool wide; // the tile is whole, and aligned as loadWideRow needs it
 };
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn { uvec4 v[]; };
 
-// Tiles past the end are empty.
+// Returns a tile of an input with `count` elements. A tile past the end is empty.
 Tile tileAt(uint index, uint count) {
     Tile tile;
     tile.start = index * kTile;
     tile.size = tile.start < count ? min(count - tile.start, kTile) : 0u;
-    tile.input_ = add64(p.input_, mul64(tile.start, kBytes));
+    tile.input_ = add64(p.input_, mul64(tile.start, elementBytes()));
     bool mask = (p.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_MASK;
     tile.selectors = add64(p.selectors, mask ? tile.start / 8u : tile.start);
-    tile.wide = tile.size == kTile && (p.input_.x & (kSmall ? 3u : 15u)) == 0u;
+    tile.wide = tile.size == kTile && (p.input_.x & (kSmall || kWide ? 3u : 15u)) == 0u;
     return tile;
 }
 
-// Returns where this invocation's elements of a row start in the tile.
+// Returns where this invocation's elements of a row begin in the tile.
 uint rowStart(uint row) { return ((sgIndex() * kRows + row) * kSubgroupSize + sgLane()) * kPerRow; }
 
 // Returns how many elements this invocation has in a row.
@@ -70,16 +75,18 @@ uint rowSize(Tile tile, uint row) {
     return at < tile.size ? min(tile.size - at, kPerRow) : 0u;
 }
 
+// A row of an invocation: 16 bytes of memory, small elements with a word each, or a WIDE element.
 struct Row {
-    uint w[kRowWords];
+    uint w[SLUICE_COMPACT_MAX_WORDS]; // the first kRowWords of these are used
 };
 
+// Returns an element of 1 or 2 bytes as a word.
 uint smallElement(uvec2 address) {
     uint word = WordsIn(uvec2(address.x & ~3u, address.y)).w[0] >> 8u * (address.x & 3u);
     return word & (kBytes == 1u ? 0xffu : 0xffffu);
 }
 
-// Unpacks elements of 1 or 2 bytes, one per word.
+// Makes a row of elements of 1 or 2 bytes, which are packed in the two words.
 Row unpackedRow(uint first, uint second) {
     Row row;
     SLUICE_UNROLL
@@ -89,7 +96,7 @@ Row unpackedRow(uint first, uint second) {
     return row;
 }
 
-// Loads `bytes` bytes of elements of 1 or 2 bytes at any address.
+// Loads a row of elements of 1 or 2 bytes from any address; it has `bytes` bytes in memory.
 Row loadSmall(uvec2 source, uint bytes) {
     uint packed[2];
     SLUICE_UNROLL
@@ -101,11 +108,11 @@ Row loadSmall(uvec2 source, uint bytes) {
     return unpackedRow(packed[0], packed[1]);
 }
 
-// Loads a row of any tile that has elements. Words past the end are undefined.
+// Loads a row of any tile that is not empty. Words behind the tile's end are undefined.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     if (kSmall) return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
-    uint words = tile.size * kWords, first = at * kWords;
+    uint words = tile.size * elementWords(), first = at * elementWords();
     Row result;
     SLUICE_UNROLL
     for (uint i = 0u; i < kRowWords; i++)
@@ -120,38 +127,41 @@ Row loadWideRow(Tile tile, uint row) {
         return unpackedRow(WordsIn(tile.input_).w[at],
                            kBytes == 2u ? WordsIn(tile.input_).w[at + 1u] : 0u);
     }
+    if (kWide) return loadRow(tile, row);
     uvec4 v = RowsIn(tile.input_).v[rowStart(row) / kPerRow];
     Row result;
     SLUICE_UNROLL
-    for (uint i = 0u; i < kRowWords; i++)
+    for (uint i = 0u; i < 4u; i++)
         result.w[i] = v[i];
     return result;
 }
 
-// Returns a key whose unsigned order is that of f32; -0 is taken for 0.
+// Returns a number whose unsigned order is that of the f32 with these bits; -0 counts as 0.
 uint floatKey(uint bits) {
     bits = bits == 0x80000000u ? 0u : bits;
     return (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
 }
 
-// Compares element i of the row with the constant.
+// Returns whether element i of the row is in the range that the comparison selects.
 bool isInRange(Row row, uint i) {
-    if (kWords == 2u)
-        return !less64(p.span, sub64(uvec2(row.w[i * kWords], row.w[i * kWords + 1u]), p.low));
-    return row.w[i * kWords] - p.low.x <= p.span.x;
+    if (kMostWords == 2u)
+        return !less64(p.span, sub64(uvec2(row.w[2u * i], row.w[2u * i + 1u]), p.low));
+    return row.w[i * kMostWords] - p.low.x <= p.span.x;
 }
-bool isFloatInRange(Row row, uint i) { return floatKey(row.w[i * kWords]) - p.low.x <= p.span.x; }
+bool isFloatInRange(Row row, uint i) {
+    return floatKey(row.w[i * kMostWords]) - p.low.x <= p.span.x;
+}
 
-// Returns whether the row's first element differs from the one before it.
+// Returns whether the row's first element differs from the element before it.
 bool isNew(Tile tile, uint row, Row values) {
     uint at = rowStart(row);
     if (tile.start == 0u && at == 0u) return true;
-    uvec2 address = add64(sub64(tile.input_, uvec2(kBytes, 0u)), at * kBytes);
+    uvec2 address = add64(sub64(tile.input_, uvec2(elementBytes(), 0u)), at * elementBytes());
     if (kSmall) return smallElement(address) != values.w[0];
     bool differs = false;
     SLUICE_UNROLL
-    for (uint k = 0u; k < kWords; k++)
-        differs = differs || WordsIn(address).w[k] != values.w[k];
+    for (uint k = 0u; k < kMostWords; k++)
+        if (k < elementWords()) differs = differs || WordsIn(address).w[k] != values.w[k];
     return differs;
 }
 
@@ -159,7 +169,7 @@ uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
 
 bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
 
-// Loads the selectors of a row for the tests BYTES and MASK: bytes or bits, with the first
+// Loads the selectors of a row for the tests BYTES and MASK: a byte or a bit per element, the first
 // element's lowest.
 uint loadSelector(Tile tile, uint row) {
     uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
@@ -167,7 +177,7 @@ uint loadSelector(Tile tile, uint row) {
     return word >> (at % perWord) * (32u / perWord);
 }
 
-// Returns a bit for each element of the row that is kept.
+// Returns which elements of the row are kept, one bit each.
 uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
     uint size = rowSize(tile, row), test = testKind(), bits = 0u;
     if (test == SLUICE_COMPACT_TEST_COMPARE) {
@@ -189,27 +199,27 @@ uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
     } else if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
         SLUICE_UNROLL
         for (uint i = 0u; i < kRowWords; i++)
-            bits |= values.w[i] != 0u ? 1u << i / kWords : 0u;
+            bits |= (!kWide || i < elementWords()) && values.w[i] != 0u ? 1u << i / kMostWords : 0u;
     } else {
         bits = size != 0u && isNew(tile, row, values) ? 1u : 0u;
         SLUICE_UNROLL
-        for (uint i = kWords; i < kRowWords; i++)
-            bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
+        for (uint i = kMostWords; i < kRowWords; i++)
+            bits |= values.w[i] != values.w[i - kMostWords] ? 1u << i / kMostWords : 0u;
     }
     if (hasMode(SLUICE_COMPACT_MODE_INVERT)) bits = ~bits;
     return bits & ((1u << size) - 1u);
 }
 
-// This invocation's elements of a tile, and where they belong.
+// This invocation's elements of a tile, and where the kept ones go.
 struct Elements {
     Row rows[kRows];
-    uint keep;         // kPerRow bits a row
-    uint ranks[kRows]; // rank of the row's first kept element in the tile
-    uint kept;         // how many the tile keeps
+    uint keep;         // kPerRow bits per row: whether the element is kept
+    uint ranks[kRows]; // for each row: the rank of its first kept element
+    uint kept;         // how many elements the whole tile keeps
 };
 
-// Loads a tile's elements and tests them. Branches are around the loops over rows, not inside them,
-// so that the loads of all rows overlap.
+// Loads a tile's elements and tests them. Branches stand around the loops over rows, not inside
+// them, so that the loads of all rows overlap.
 void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
@@ -239,13 +249,14 @@ void loadElements(Tile tile, bool wide, out Elements e) {
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// A sum over a subgroup of at most 32 lanes fits into a byte, so that four rows are summed at once;
-// in larger subgroups two rows are.
+// Counts of several rows are summed at once, in *fields* of a word. A row of a subgroup of at most
+// 32 lanes keeps at most 128 elements, which fit into a byte, so there are four fields; with larger
+// subgroups there are two.
 const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
 const uint kFieldBits = 32u / kFields;
 const uint kFieldMask = (1u << kFieldBits) - 1u;
 
-// Finds the ranks within the subgroup. Returns, in all lanes, how many elements it keeps.
+// Sets the ranks within the subgroup. Returns how many elements the subgroup keeps, in all lanes.
 uint rankInSubgroup(inout Elements e) {
     uint kept = 0u;
     SLUICE_UNROLL
@@ -265,7 +276,7 @@ uint rankInSubgroup(inout Elements e) {
     return kept;
 }
 
-// Does the same where an invocation has one element in a row.
+// Does what rankInSubgroup does, if an invocation has one element per row.
 uint rankSingles(inout Elements e) {
     uint kept = 0u;
     SLUICE_UNROLL
@@ -277,7 +288,7 @@ uint rankSingles(inout Elements e) {
     return kept;
 }
 
-// The whole workgroup finds the ranks within the tile.
+// Sets the ranks within the tile. The whole workgroup calls it.
 void rankElements(inout Elements e) {
     uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
     uint before = wgSubgroupsBefore(subgroupKept, e.kept);
@@ -286,8 +297,8 @@ void rankElements(inout Elements e) {
         e.ranks[row] += before;
 }
 
-// The whole workgroup counts how many elements the tile keeps. The loop is not unrolled because
-// this is called rarely and its code is long.
+// Returns how many elements a tile keeps. The whole workgroup calls it. The loop is not unrolled,
+// because this is called rarely and its code is long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
     SLUICE_DONT_UNROLL
@@ -301,7 +312,8 @@ uint tileKept(Tile tile) {
     return total;
 }
 
-// One invocation stores how many elements are kept in all.
+// Stores the command's results: `kept`, the number of elements kept in all, and the argument that
+// is computed from it. One invocation calls this.
 void storeResult(uint kept) {
     if (p.resultCount != uvec2(0u)) WordsStored(p.resultCount).w[0] = kept;
     uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);

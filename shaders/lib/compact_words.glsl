@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of a compaction of 4-byte elements, or of indices alone, with one kind of output and any
-// test except the one for changes. Subgroups have at most 32 lanes, but at least as many as a
-// workgroup has subgroups. A row is four consecutive elements of each lane. A word has one byte for
-// each row, which holds the row's bits or its count.
+// test except UNIQUE. Subgroups have at most 32 lanes, but at least as many as a workgroup has
+// subgroups.
 //
-// The includer defines kRingRows and the array sRing.
+// A *row* is four consecutive elements of each lane of a subgroup; a lane has kRows of them.
+// Results for a lane's rows are packed into a word with a byte for each row: four bits that say
+// which elements are kept, or a count.
+//
+// The includer defines kRingRows, the number of rows, and the array sRing in shared memory, in
+// which kept elements are gathered.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
 #define SLUICE_COMPACT_WORDS_GLSL
 
@@ -16,9 +20,9 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-// Kind 0 is a comparison, 1 a test of bytes or a mask. Kinds 2 and 3 are specialized further and
-// have shorter code: 2 is an integer comparison that is not inverted, 3 a test of bytes, both with
-// elements as output.
+// kKind says what the shader is specialized for: 0 any comparison, 1 any test of bytes or a mask. 2
+// and 3 have shorter code and only write elements: 2 is a comparison of integers that is not
+// inverted, 3 a test of bytes.
 const bool kComparesWords = kKind == 2u;
 const bool kSelects = kKind == 1u || kKind == 3u;
 bool writesIndices() { return kKind < 2u && p.output_ == uvec2(0u); }
@@ -29,12 +33,13 @@ bool inverts() { return !kComparesWords && hasMode(SLUICE_COMPACT_MODE_INVERT); 
 // -----------------------------------------------------------------------------------------------
 // From memory to bits
 
-// Returns the lane's first element in a tile.
+// Returns the index of the lane's first element in a tile.
 uint laneStart(uint tile) {
     return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u;
 }
 
-// Loads the lane's rows of a whole tile without waiting for them.
+// Loads the lane's rows of a whole tile, as far as they are needed, and for tests of bytes or a
+// mask its selectors. Nothing waits for these loads here.
 void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     uint at = laneStart(tile);
     if (!kSelects || !writesIndices()) {
@@ -52,7 +57,8 @@ void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     }
 }
 
-// Loads the lane's rows of any tile, which has `size` elements. Words past the end are undefined.
+// Does what loadRows does for any tile, which has `size` elements. Words behind its end are
+// undefined.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     SLUICE_UNROLL
     for (uint row = 0u; row < kRows; row++) {
@@ -69,12 +75,14 @@ void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint sele
     }
 }
 
+// Returns four bits that say which of four keys are in the range that the comparison selects.
 uint inRange(uvec4 v) {
     uvec4 d = v - p.low.x;
     return uint(d.x <= p.span.x) | uint(d.y <= p.span.x) << 1 | uint(d.z <= p.span.x) << 2 |
            uint(d.w <= p.span.x) << 3;
 }
 
+// Returns which elements of the lane are kept, four bits in the byte of each row.
 uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     uint keep = 0u;
     if (kSelects) {
@@ -106,7 +114,7 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
 
-// A subgroup counts how many elements of a tile are kept.
+// Counts how many elements of a tile are kept. The lanes of a subgroup call this together.
 uint countTile(uint tile) {
     uint kept = 0u, start = tile * kTile, size = min(elementCount() - start, kTile);
     SLUICE_DONT_UNROLL
@@ -125,6 +133,7 @@ uint countTile(uint tile) {
     return subgroupAdd(kept);
 }
 
+// Replaces each byte, of which only the low four bits may be set, by the number of its set bits.
 uint rowCounts(uint keep) {
     uint pairs = keep - (keep >> 1 & 0x05050505u);
     return (pairs & 0x03030303u) + (pairs >> 2 & 0x03030303u);
@@ -133,12 +142,14 @@ uint rowCounts(uint keep) {
 // -----------------------------------------------------------------------------------------------
 // From registers to shared memory, and from there to the output
 
+// If bit `bit` of `keep` is set, puts `value` into the ring at `place` and advances `place`.
 void putWord(uint keep, uint bit, uint value, inout uint place) {
     if ((keep >> bit & 1u) != 0u) {
         sRing[place] = value;
         place++;
     }
 }
+// Puts those of the four elements of a row that are kept into the ring.
 void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row, values.x, place);
     putWord(keep, 8u * row + 1u, values.y, place);
@@ -146,13 +157,14 @@ void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row + 3u, values.w, place);
 }
 
-// Stores `count` words of the ring, starting at `from`, to position `to` of the output, as far as
-// they fit. The first lane is aligned to a cache line.
+// Stores `count` words of the ring, from index `from` on, to position `to` of the output, as far as
+// the output has room. Invocation 0 begins at the cache line of 128 bytes in which that position
+// lies, so that stores fill whole lines.
 void storeWords(uint from, uint count, uint to) {
     uint capacity = writesIndices() ? p.indexCapacity : p.capacity,
          fits = min(count, capacity - min(to, capacity));
     uvec2 target = add64(writesIndices() ? p.indices : p.output_, mul64(to, 4u));
-    uint lead = target.x >> 2 & 31u, at = wgInvocation() - lead; // below 0: a large number
+    uint lead = target.x >> 2 & 31u, at = wgInvocation() - lead; // wraps around if below 0
     target = add64(uvec2(target.x & ~127u, target.y), 4u * wgInvocation());
     from += at;
     if (at < fits) WordsStored(target).w[0] = sRing[from];
@@ -169,12 +181,14 @@ void storeWords(uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// A subgroup counts how many elements of the tiles before `tile` are kept.
+// Returns how many elements the tiles before `tile` keep, by looking back at their published
+// states. The lanes of a subgroup call this together. If a state has not come after p.polls polls,
+// they count that tile themselves.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
     SLUICE_DONT_UNROLL
     while (sgUniform(next != 0u)) {
-        LookbackState words = lookbackPack(0u, kTileWhole); // before the first tile
+        LookbackState words = lookbackPack(0u, kTileWhole); // for lanes that look before tile 0
         if (sgLane() < next) words = states.s[next - 1u - sgLane()];
         uint value, state = lookbackUnpack(words, value);
         uint missing = lookbackFirst(state == 0u), whole = lookbackFirst(state == kTileWhole);
@@ -190,10 +204,10 @@ uint lookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// The whole workgroup compacts one tile, which may be incomplete. The last tile also writes the
-// result. Returns how many elements are kept up to the tile's end.
-//   publishes  its count has not been published yet
-//   leaves     it is the workgroup's last tile, after which the workgroup leaves the look-back
+// Compacts one tile, which may be incomplete; the whole workgroup does it. For the last tile, it
+// also writes the command's result. Returns how many elements are kept up to the tile's end.
+//   publishes  the tile's count has not been published yet
+//   leaves     this is the workgroup's last tile, after which it leaves the look-back
 uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];
@@ -231,7 +245,7 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     }
     uint prefix = lookBack(states, tile);
     if (leaves)
-        lookbackLeave(p.scratch); // its latency overlaps with the stores
+        lookbackLeave(p.scratch); // the stores hide the latency of its atomic
     else
         wgBarrierShared();
     storeWords(0u, kept, prefix);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Both GLSL and CUDA compile the files of lib/kernels, and the host compiles some of them. These
-// files use only features that the languages share: unsigned arithmetic, structures, functions,
-// arrays and loops. Where the spelling differs, they use the macros of this file. Functions that
-// differ between the languages come from the includer: compat.glsl or src/cuda/lib/compat.cuh.
+// Lets GLSL and CUDA compile the same text: the files of lib/kernels, of which the host compiles
+// some, too. Such a text uses what the three languages share: unsigned arithmetic, structures,
+// functions, arrays and loops. Where they spell something differently, the text uses a macro of
+// this file. Where they need different code, the text calls a function of compat.glsl or
+// src/cuda/lib/compat.cuh, whichever its includer has included.
 #ifndef SLUICE_COMPAT_H
 #define SLUICE_COMPAT_H
 
@@ -20,6 +21,15 @@
 #define SLUICE_DEVICE inline
 #endif
 #define SLUICE_CONSTANT constexpr
+// SLUICE_TABLE(name, count) words SLUICE_TABLE_END defines a table of constants.
+#ifdef __CUDACC__
+#define SLUICE_TABLE(name, count) __constant__ const u32 name[count] = {
+#else
+#define SLUICE_TABLE(name, count) constexpr u32 name[count] = {
+#endif
+#define SLUICE_TABLE_END                                                                           \
+    }                                                                                              \
+    ;
 #define SLUICE_SHARED __shared__
 #define SLUICE_SHARED_UNITS __shared__ alignas(16)
 #define SLUICE_GENERIC(type) template <typename type>
@@ -28,9 +38,19 @@
 #define SLUICE_INOUT(type, name) type& name
 #define SLUICE_AT(word) &(word)
 #define SLUICE_PRAGMA(text) _Pragma(#text)
+#ifdef __CUDACC__
 #define SLUICE_UNROLL SLUICE_PRAGMA(unroll)
 #define SLUICE_UNROLL_BY(times) SLUICE_PRAGMA(unroll times)
 #define SLUICE_DONT_UNROLL SLUICE_PRAGMA(unroll 1)
+#elif defined(__GNUC__) && !defined(__clang__)
+#define SLUICE_UNROLL SLUICE_PRAGMA(GCC unroll 16)
+#define SLUICE_UNROLL_BY(times) SLUICE_PRAGMA(GCC unroll times)
+#define SLUICE_DONT_UNROLL SLUICE_PRAGMA(GCC unroll 1)
+#else
+#define SLUICE_UNROLL
+#define SLUICE_UNROLL_BY(times)
+#define SLUICE_DONT_UNROLL
+#endif
 #define SLUICE_WHILE(limit, condition) while (condition)
 
 #else // GLSL
@@ -41,16 +61,21 @@
 #define SLUICE_KERNEL_END
 #define SLUICE_DEVICE
 #define SLUICE_CONSTANT const
+#define SLUICE_TABLE(name, count) const u32 name[count] = u32[](
+#define SLUICE_TABLE_END                                                                           \
+    )                                                                                              \
+    ;
 #define SLUICE_SHARED shared
-#define SLUICE_SHARED_UNITS shared // read in units of 16 bytes
-#define SLUICE_GENERIC(type)       // a type that the includer defines
+#define SLUICE_SHARED_UNITS shared // shared memory that is also read in units of 16 bytes
+#define SLUICE_GENERIC(type)       // the includer defines `type`
 #define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
-#define SLUICE_AT(word) word    // the argument of an atomic
+#define SLUICE_AT(word) word    // the argument of an atomic; in CUDA, a word's address
 #define SLUICE_UNROLL_BY(times) // GLSL has no hint for partial unrolling
-// A loop whose condition fails after at most `limit` iterations. GLSL counts them as well, so that
-// the loop ends on every driver.
+// Loops while `condition` holds. A text that uses this knows that the loop ends after at most
+// `limit` iterations. GLSL also counts the iterations, so that a shader's loops are bounded by
+// sizes and not by data.
 #define SLUICE_WHILE(limit, condition) for (u32 round = 0u; round < limit && (condition); ++round)
 
 #endif

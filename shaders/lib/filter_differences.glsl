@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes predictions that are sums: differences of any order along the records, and `up`, which
-// sums down each column of the image.
+// Undoes predictions that are sums of residuals: differences from the records before (LEFT, LEFT2
+// and LEFT3, whose sums are taken once, twice and three times), and UP, which sums down each column
+// of the image. filter_columns.glsl explains record, column, value and plane.
 #ifndef SLUICE_FILTER_DIFFERENCES_GLSL
 #define SLUICE_FILTER_DIFFERENCES_GLSL
 
@@ -8,14 +9,16 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-// How many rows are loaded at the same time when sums go down columns: columns of bytes, and
-// columns of wider values.
+// Where sums go down the columns of an image, this many rows are loaded before the first of them is
+// added, so that their loads are in flight together. kRowsAhead is for columns of bytes,
+// kWideRowsAhead for wider values.
 const uint kRowsAhead = 4u, kWideRowsAhead = 8u;
 
-// Replaces the team's values by their prefix sums, which undoes one order of a difference. `carry`
-// is the sum of all earlier values, and is advanced.
+// Replaces the team's values, kPerLane in each lane, by their prefix sums, which undoes a
+// difference once. `carry` is the sum of all values of earlier steps; this step's values are added
+// to it.
 void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
-    // The sums are taken in groups of four, so that chains of dependent additions are short.
+    // Lanes add up fours first, so that chains of dependent additions stay short.
     uint sums[kPerLane / 4u], sum = 0u, total;
     SLUICE_UNROLL
     for (uint k = 0u; k < kPerLane; k++) {
@@ -32,14 +35,15 @@ void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
     carry += total;
 }
 
-// Undoes a difference of any order for the first `records` records.
+// A team undoes the differences of a column's first `records` records; `order` is how many times
+// their prefix sums are taken (1 .. 3). One step takes kPerLane records in each lane.
 void undoDifferences(uint column, uint records, uint order) {
     bool inScratch = isGathered(column), hasZigzag = (sColumn[column] & kZigzag) != 0u;
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint from = mix(sFrom[column], sValues[column], inScratch),
          lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
-    // Values that are not needed in every step are read again from shared memory, because registers
-    // are scarce.
+    // Values that not every step needs are read from shared memory again each time, because
+    // registers are scarce.
     bool inPlanes = inScratch || sStep[column] == 1u, isBytes = bytesOf(column) == 1u;
     uvec3 carry = uvec3(0u);
     bool isSecond = sgUniform(order > 1u), isThird = sgUniform(order > 2u);
@@ -53,7 +57,8 @@ void undoDifferences(uint column, uint records, uint order) {
     }
     for (uint s = 0u; sgUniform(s < steps); s++) {
         uint values[kPerLane];
-        if (inPlanes) { // a column of bytes, or its first plane, is loaded a step ahead
+        // If the lowest bytes of the residuals are neighbours, their words were loaded a step ago.
+        if (inPlanes) {
             uint packed[kPerLane / 4u];
             SLUICE_UNROLL
             for (uint k = 0u; k < kPerLane / 4u; k++)
@@ -73,8 +78,8 @@ void undoDifferences(uint column, uint records, uint order) {
                 values[k] = 0u;
         }
         if (!inPlanes || !isBytes) {
-            // Each iteration loads half of the values, because loading all of them at once would
-            // hold twice as many registers.
+            // Each iteration loads one byte of half of the values. Loading that byte of all values
+            // at once would take twice as many registers.
             const uint kHalf = kPerLane / 2u;
             SLUICE_DONT_UNROLL
             for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
@@ -99,28 +104,30 @@ void undoDifferences(uint column, uint records, uint order) {
         }
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint o = 0u; o < order; o++) {
-            uint sum = carry.x; // the carries rotate, so that the next order's carry comes first
+            // The carries rotate, so that the carry of the next order comes first.
+            uint sum = carry.x;
             addPrefixSums(values, sum);
             carry = uvec3(carry.yz, sum);
         }
         for (uint o = order; o < SLUICE_PREDICTOR_LEFT3; o++)
             carry = carry.yzx;
 #else
-        // This is no loop because NVIDIA's compiler (580) matches lanes before each shuffle of a
-        // loop inside a loop.
+        // The three calls are not a loop, because NVIDIA's compiler (driver 580) puts a MATCH.ANY
+        // instruction before each shuffle in a loop inside a loop.
         addPrefixSums(values, carry.x);
         if (isSecond) addPrefixSums(values, carry.y);
         if (isThird) addPrefixSums(values, carry.z);
 #endif
         if (inScratch && begin < records && begin + kPerLane > records) {
-            // The word of the last value may also hold residuals of the next row, which must be
-            // preserved.
+            // The values replace residuals in scratch. Behind the last value, its word may hold
+            // residuals of the next row, which UP still needs.
             uint kept = loadFrom(gScratch, (from + records - 1u) >> 2);
             SLUICE_UNROLL
             for (uint k = 0u; k < kPerLane; k++)
                 if (begin + k >= records) values[k] = kept >> 8u * (k % 4u);
         }
-        // In other planes the rest of the last value's word is padding, which may be overwritten.
+        // Where values do not replace residuals, the bytes behind the last value in its word are
+        // padding.
         SLUICE_DONT_UNROLL
         for (uint b = 0u; b < bytesOf(column); b++) {
             uint to = sValues[column] + b * gPlaneBytes + begin;
@@ -135,9 +142,10 @@ void undoDifferences(uint column, uint records, uint order) {
     }
 }
 
-// Undoes `up` for columns of bytes. The records of such a column form an image; an invocation sums
-// down four neighbouring columns of that image. The whole workgroup calls it. The first rows are
-// done already.
+// The whole workgroup undoes UP for columns of one byte. The values of such a column form an image
+// with gWidth pixels in a row. Its first row has no row above; undoDifferences has undone it from
+// the left. An invocation takes four neighbouring pixels, which are one word of a row, and adds
+// each row to the row below.
 void undoByteUps() {
     uint quads = (min(gWidth, gCount) + 3u) / 4u, rows = (gCount + gWidth - 1u) / gWidth;
     bool isAligned = (gWidth & 3u) == 0u;
@@ -184,8 +192,8 @@ void undoByteUps() {
     }
 }
 
-// Undoes columns of `up` whose values are wider than a byte: an invocation takes one position of a
-// row and sums down all rows.
+// The whole workgroup undoes UP for columns that are wider than a byte, whose first rows are undone
+// already. An invocation takes one position in the row and sums down all rows.
 void undoWideUps() {
     uint across = min(gWidth, gCount);
     for (uint task = wgInvocation(); task < sWideUps * across; task += gl_WorkGroupSize.x) {
@@ -197,8 +205,8 @@ void undoWideUps() {
             SLUICE_UNROLL
             for (uint k = 0u; k < kWideRowsAhead; k++)
                 values[k] = 0u;
-            // Each iteration loads one byte of all rows, so that the code is not repeated for each
-            // byte.
+            // Each iteration loads one byte of the value in each row; a loop over bytes keeps the
+            // code short.
             SLUICE_DONT_UNROLL
             for (uint b = 0u; b < bytesOf(column); b++) {
                 uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];

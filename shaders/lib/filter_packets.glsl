@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sections of Targa packets (docs/format.md, 8.4). The encoded section has all headers before the
-// pixels. A header determines the size of its packet, so a scan of these sizes gives the place of
-// each header in the tile.
+// Sections of run-length packets of a Targa file (docs/format.md, 8.4). A packet is a header byte
+// and then pixels; the filtered section has all headers first and then all pixels. A header
+// determines how many bytes its packet has in the output, so a prefix sum of these numbers finds
+// where each header belongs.
 #ifndef SLUICE_FILTER_PACKETS_GLSL
 #define SLUICE_FILTER_PACKETS_GLSL
 
@@ -9,17 +10,15 @@
 #include "filter_columns.glsl"
 #include "filter_records.glsl"
 
-shared uint sPackets; // how many there are
+shared uint sPackets; // how many packets there are
 
-// The bytes of a packet, header and pixels.
-uint packetBytes(uint header) { return 1u + ((header & 128u) != 0u ? 1u : header + 1u) * gStride; }
-
-// Returns how many packets have exactly `size` bytes together, and marks their headers. Returns 0
-// if no number of packets does.
+// Returns how many packets have exactly `size` bytes together, or 0 if no number of packets has. In
+// scratch, sets a bit for each of their headers, and stores how many bits are set before each word
+// (filterHeaderBits in formulas/filter.h).
 uint countPackets(uint size) {
     const uint kEach = 4u;
-    uint lead = gPosition & 3u, bits = headerBits(size), words = headerWords(size), bytes = 0u,
-         before = 0u;
+    uint lead = gPosition & 3u, bits = filterHeaderBits(size), words = filterHeaderWords(size),
+         bytes = 0u, before = 0u;
     for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x)
         storeScratchWord(4u * (bits + w), 0u);
     if (wgInvocation() == 0u) sPackets = 0u;
@@ -30,7 +29,7 @@ uint countPackets(uint size) {
         uint own[kEach];
         SLUICE_UNROLL
         for (uint e = 0u; e < kEach; e++) {
-            own[e] = k + e < size ? packetBytes(sourceByte(gPosition + k + e)) : 0u;
+            own[e] = k + e < size ? filterPacketBytes(sourceByte(gPosition + k + e), gStride) : 0u;
             sum += own[e];
         }
         uint at = bytes + wgExclusiveAdd(sum, total);

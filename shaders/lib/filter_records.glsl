@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Assembles records from the planes of their columns, and copies data that is not filtered. A lane
-// takes four records and reads four contiguous bytes from each plane. Bytes that do not fit this
-// scheme are assembled one by one.
+// Puts the records of a section together from the planes of its columns, and copies data that is
+// not filtered. A lane takes four records at a time: it loads four neighbouring bytes of each of
+// several planes and makes words of the records from them. Bytes for which this is impossible are
+// put together one by one. filter_columns.glsl explains record, column, base and plane.
 #ifndef SLUICE_FILTER_RECORDS_GLSL
 #define SLUICE_FILTER_RECORDS_GLSL
 
@@ -9,12 +10,15 @@
 #include "filter_columns.glsl"
 #include "units.glsl"
 
+// Returns the number of the record that has byte `at` of the section.
 uint recordOf(uint at) { return quotient(at, gStride, sStrideReciprocal); }
 
+// Returns the address of scratch if bit 0 of `place` is set, and otherwise that of the filtered
+// tile. `place` is component y or w of an element of sBytes.
 uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
 
-// Returns byte `at` of the records, or a byte after them: the last bytes of a section may be too
-// few for a record, and are not filtered.
+// Returns byte `at` of the records. Behind the last record, returns that byte of the filtered tile:
+// a section may end with bytes too few for a record, which are not filtered.
 uint planesByte(uint at) {
     bool isRecord = at < gCount * gStride;
     uint i = recordOf(min(at, gCount * gStride));
@@ -28,15 +32,17 @@ uint planesByte(uint at) {
     return (value + mix(0u, more, hasBase)) & 0xffu;
 }
 
-// Stores those bytes of a word of the tile that are in [begin, end).
+// Stores those bytes of `value`, which is word `word` of the tile, that lie in bytes [begin, end)
+// of the tile.
 void storeTileWord(uint word, uint value, uint begin, uint end) {
     uint from = max(begin, 4u * word) - 4u * word, to = min(end, 4u * word + 4u) - 4u * word;
     storeWord(add64(gTarget, 4u * word), value, from, to);
 }
 
-// Each lane takes four records and writes one word of each, or all bytes if a record has three. The
-// first word is `lead` bytes into the section, where the target is aligned. Returns how many bytes
-// were written; 0 if the columns are laid out in another way.
+// Writes four records at a time. A lane makes 4 bytes of each of them, at the same place in each;
+// if a record has 3 bytes, a lane makes all 12. Writing begins at byte `lead` of the section,
+// because the output is aligned there. Returns how many bytes were written, or 0 if for some lane
+// neither fromPlanes nor fromValues is true.
 uint writeQuads(uint lead) {
     uint bytes = gStride == 3u ? 3u : 4u, total = gCount * gStride;
     uint quads = recordOf((max(total, lead) - lead) >> 2);
@@ -45,8 +51,9 @@ uint writeQuads(uint lead) {
          begin = quotient(wgInvocation(), parts, reciprocal), part = wgInvocation() - begin * parts;
     uint at = lead + bytes * part, record = recordOf(at), byte = at - record * gStride,
          advance = 4u * lanes;
-    // These say whether the lane's bytes each come from a plane, or lie side by side where they
-    // come from.
+    // fromPlanes: each of the lane's bytes comes from a plane, in which the bytes of four records
+    // are neighbours. fromValues: the lane's four bytes of one record are neighbours in the memory
+    // from which they come.
     bool fromPlanes = true, fromValues = bytes == 4u && byte + 4u <= gStride;
     uvec4 first = sBytes[byte];
     uvec2 own[4], base[4];
@@ -95,7 +102,9 @@ uint writeQuads(uint lead) {
                 for (uint k = 0u; k < 4u; k++)
                     WordOut(add64(gTarget, to + k * gStride)).w = word[k];
             }
-        } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+        } else {
+            // a, b and c are the three bytes of a record: the words are a0 b0 c0 a1, b1 c1 a2 b2,
+            // c2 a3 b3 c3.
             uvec4 shifts = uvec4(0u, 8u, 16u, 24u), a = uvec4(word.x) >> shifts & 0xffu;
             uvec4 b = uvec4(word.y) >> shifts & 0xffu, c = uvec4(word.z) >> shifts & 0xffu;
             WordOut(add64(gTarget, to)).w = a.x | b.x << 8 | c.x << 16 | a.y << 24;
@@ -107,15 +116,10 @@ uint writeQuads(uint lead) {
     return quads * 4u * gStride;
 }
 
-// Scratch has a bit for each byte of the section in the tile, which is set if the byte is a header.
-// For each word of these bits there is also the number of bits that are set before it. The first
-// bit is for the first byte of the word in which the section begins.
-uint headerBits(uint size) { return (size + SLUICE_FILTER_SLACK + 15u) / 16u * 4u; }
-uint headerWords(uint size) { return (size + 3u + 31u) / 32u; }
-
-// Inserts the headers of packets between the bytes of the records, in one word of the output. w:
-// the word's index among the words that the section overlaps; lead: bytes before the section in the
-// first of these words.
+// Returns word w of the section's output, counted from the word in which the section begins. The
+// first `lead` bytes of word 0 lie before the section. Byte k of the word is a header if bit k of
+// `marks` is set; the other bytes are the next bytes of records, which `pixel` has. `before`
+// headers precede this word. `size` is the section's size.
 uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint size) {
     uint value = 0u;
     uvec4 header;
@@ -134,22 +138,27 @@ uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint s
     return value;
 }
 
-// Writes bytes [0, lead) and [rest, size) of the section one by one. If the section has packets,
-// `lead` and `rest` are 0, and headers are inserted between the bytes.
+// Writes bytes [0, lead) and [rest, size) of the section, each put together by itself. If the
+// section has packets, `lead` and `rest` are 0, and headers are inserted between the bytes of
+// records.
 void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
     uint first = gPosition >> 2, second = (gPosition + rest) >> 2,
          leadWords = mix(0u, ((gPosition + lead + 3u) >> 2) - first, lead != 0u),
          words = leadWords + mix(0u, ((gPosition + size + 3u) >> 2) - second, rest < size);
     uint limit = mix(size, max(gCount * gStride, 1u), hasPackets) - 1u;
-    uint skipped = gPosition & 3u, bits = headerBits(size), counts = bits + headerWords(size);
+    uint skipped = gPosition & 3u, bits = filterHeaderBits(size),
+         counts = bits + filterHeaderWords(size);
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x) {
         bool isLead = n < leadWords;
         uint word = n + mix(second - leadWords, first, isLead), begin = mix(rest, 0u, isLead),
              end = mix(size, lead, isLead);
-        uint at = 4u * word - gPosition; // wraps below the section's begin
+        // If the word begins before the section, `at` is negative, that is, a large unsigned
+        // number.
+        uint at = 4u * word - gPosition;
         uint marks = 0u, before = 0u;
         if (hasPackets) {
-            // The word holds at most four of the following record bytes and headers.
+            // The word has at most four bytes of records, which begin with number `at`; withHeaders
+            // puts the headers between them.
             uint all = loadFrom(gScratch, bits + n / 8u), shift = 4u * (n % 8u);
             before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & ((1u << shift) - 1u));
             marks = all >> shift;
@@ -167,6 +176,7 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
     }
 }
 
+// Writes the section's `size` bytes: records and, if it has packets, headers between them.
 void writeRecords(uint size, bool hasPackets) {
     uint lead = min((0u - (gTarget.x + gPosition)) & (gStride == 4u ? 15u : 3u), size), done = 0u;
     if (sgUniform(!hasPackets && ((gStride & 3u) == 0u || gStride == 3u))) done = writeQuads(lead);
@@ -174,7 +184,7 @@ void writeRecords(uint size, bool hasPackets) {
     writeBytes(lead, lead + done, size, hasPackets);
 }
 
-// Copies `size` bytes that are not filtered, starting at the section's position.
+// Copies the section's `size` bytes, which are not filtered.
 void copyBytes(uint size) {
     uint first = gPosition >> 2, words = ((gPosition + size + 3u) >> 2) - first;
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A team undoes the prediction of a column. It is a subgroup, or the whole workgroup where
-// subgroups are narrow or emulated. The functions of this file must be called in control flow that
-// is uniform for the whole team.
+// A team is the lanes that undo the prediction of one column together: a subgroup, or the whole
+// workgroup where subgroups are narrow or emulated. All functions of this file must be called in
+// control flow that is uniform for the whole team.
 #ifndef SLUICE_FILTER_TEAM_GLSL
 #define SLUICE_FILTER_TEAM_GLSL
 
@@ -9,19 +9,19 @@
 #include "lanes.glsl"
 #include "scan.glsl"
 
-// True where the lanes of a workgroup see each other's plain stores behind a barrier. Where they
-// never do, this is no constant to choose by, since branches in code with barriers cost SwiftShader
-// minutes of compilation.
+// True if the lanes of a workgroup see each other's plain stores after a barrier; otherwise they
+// need coherent accesses. With narrow or emulated subgroups it is false at compile time, because
+// SwiftShader takes minutes to compile branches in code with barriers.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const bool kPlainHistory = false;
 #else
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
 #endif
 
-// Waits for the whole workgroup, with shared memory and scratch made visible.
+// Waits for the whole workgroup, and makes stores to shared memory and scratch visible to it.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
-const uint kTeamTaken = 8u; // every team has at least this many lanes
+const uint kTeamTaken = 8u; // teamTake gives the values of this many lanes; every team has them
 
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
@@ -70,16 +70,19 @@ void teamBarrierAll() {
     subgroupBarrier();
 }
 
+// Returns the value of the lane before this one; the first lane receives its own.
 uint teamBefore(uint value) {
     return subgroupShuffle(value, max(gl_SubgroupInvocationID, 1u) - 1u);
 }
 
+// Gives every lane the values of the first kTeamTaken lanes.
 void teamTake(uint value, out uint taken[kTeamTaken]) {
     SLUICE_UNROLL
     for (uint k = 0u; k < kTeamTaken; k++)
         taken[k] = subgroupShuffle(value, k);
 }
 
+// Returns the sum over the lanes before this one; `total` is the sum over all lanes.
 uint teamExclusiveAdd(uint value, out uint total) {
     uint inclusive = sgInclusiveAddShuffled(value);
     total = subgroupShuffle(inclusive, kSubgroupSize - 1u);

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes predictions from the values to the left, above and above to the left by a wavefront. A
-// band is as many rows as a team has lanes. Lane k does row k of the band, one step behind lane k -
-// 1, so that the values above are known in time. A wave is a column that is undone in this way.
+// Undoes predictions from the row above, by a wavefront. Lane k of a team undoes row k of a *band*,
+// which has as many rows as the team has lanes. Lane k stays one step behind lane k - 1, so that it
+// knows the values above its own in time.
+//
+// Words of this file (filter_columns.glsl explains record, column, plane and team's memory):
+// - wave: a column that is undone in this way.
+// - step: a lane does one value (undoWave) or one *quad*, four neighbouring bytes of its row
+//   (undoByteWave).
+// - batch: kWaveSteps steps of undoWave, whose loads are issued together.
+// - turn: undoWave computes one batch and loads the next.
+// - round: kSteps steps of undoByteWave, whose words pass through shared memory together.
+// - period: how many turns or steps lie between a lane's row and its row in the team's next band.
 #ifndef SLUICE_FILTER_WAVEFRONT_GLSL
 #define SLUICE_FILTER_WAVEFRONT_GLSL
 
@@ -9,26 +18,34 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-const uint kSteps = 8u;          // a round, whose 32 bytes of each row are loaded and stored
-                                 // together
-const uint kPitch = kSteps + 1u; // words of a row in sStage
+// A step of undoByteWave takes one word (a quad) of each row. A round is kSteps steps. The 32 bytes
+// of each row that a round takes are loaded into shared memory before the round, and their values
+// are stored from there after it.
+const uint kSteps = 8u;
+// The distance in words between rows in sStage. It is odd, so that the lanes of a team, each at the
+// same word of its row, access different banks.
+const uint kPitch = kSteps + 1u;
 
-// Row 0 of a band needs the last row of the band above it, which is kept here. The last word is
-// never written, so that it can be read where there is no row above.
+// Row 0 of a band needs the last row of the band above. Each team keeps that row here. Lanes that
+// need no row above read the last word instead, which is never written, so that the load needs no
+// branch.
 shared uint sRow[kRowWords + 1u];
-shared uint sStage[gl_WorkGroupSize.x * kPitch]; // words of a round on their way in and out
+shared uint sStage[gl_WorkGroupSize.x * kPitch]; // the words of a round: residuals, then values
 
+// Returns how many rows the section has.
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
-const uint kWaveSteps = kTeamTaken; // a batch, whose loads are issued together
-// How many batches a band is behind the band above it, where several teams share a column. The last
-// row of the band above is read from scratch one batch ahead, and its last bytes are written there
-// one batch late.
+const uint kWaveSteps = kTeamTaken; // steps of a batch
+// Where several teams share a column, a band runs this many batches behind the band above it. The
+// quotient is how many batches that band's last row is behind its first row. 3 more are needed
+// because the last row is loaded from scratch one batch ahead, its last bytes are stored one batch
+// late, and stores become visible in the turn after them.
 const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 3u;
-const uint kWaveWords = kWaveSteps / 4u + 1u; // that hold a byte of all values of a batch
+// A batch's bytes of a plane may begin anywhere in a word, so they touch this many words.
+const uint kWaveWords = kWaveSteps / 4u + 1u;
 
-// Copies the residuals of a wave to scratch, one plane for each byte. The values replace them
-// there.
+// Copies the residuals of a wave to scratch, one plane for each byte, where the values will replace
+// them.
 void gatherWave(uint column) {
     for (uint i = 4u * wgInvocation(); i < gCount; i += 4u * gl_WorkGroupSize.x) {
         uvec4 value;
@@ -41,16 +58,16 @@ void gatherWave(uint column) {
     }
 }
 
-// Returns a bit for each of kWaveSteps consecutive records of a row, which is set if the record
-// belongs to the section. x: the position of the first of them in the row, negative before the
-// row's begin; first: its index in the section.
+// Returns a bit for each of kWaveSteps neighbouring records of a row, set if the record belongs to
+// the section. x is the position in the row of the first of these records, negative if it lies
+// before the row; `first` is the number in the section of that record. A row has `columns` records.
 uint recordsFrom(uint x, uint columns, uint first) {
     int begin = max(max(-int(x), -int(first)), 0),
         end = min(min(int(columns - x), int(gCount - first)), int(kWaveSteps));
     return begin < end ? (1u << end) - (1u << begin) : 0u;
 }
 
-// Stores those bytes of a word of scratch whose bits are set.
+// Stores those bytes of a word of scratch whose bits in `ready` are set.
 void storeReady(uint at, uint word, uint ready) {
     if (ready == 15u) {
         storeScratchWord(at, word);
@@ -61,46 +78,54 @@ void storeReady(uint at, uint word, uint ready) {
     }
 }
 
-// Undoes a column of values of any size, one record per step. If no record has another one above
-// it, lane 0 does all records, however wide the rows are. `teams` teams share the column; this team
-// does the bands whose index is `part` modulo `teams`. If several teams share it, the whole
-// workgroup calls this, and passes a barrier between batches. A turn computes one batch and loads
-// the next one, so a band takes one turn more than it has batches.
+// Undoes a column of values of any size, one record per step. If the section is a single row, lane
+// 0 does all records.
+//
+// `teams` teams share the column; this team does the bands whose number is `part` modulo `teams`.
+// If there are several teams, the whole workgroup calls this, and a barrier separates the turns;
+// hasColumn is false for a team that only takes part in the barriers. A turn computes one batch and
+// loads the next, so a band takes one turn more than it has batches.
 void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     bool oneLine = gCount <= gWidth;
     uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column),
          mask = maskOf(bytes), predictor = predictorOf(column);
-    // Values are held with `bias` added, so that signed values compare correctly as unsigned
-    // numbers. Bytes without a base are unsigned already.
+    // Values are kept with `bias` added, so that the median and the average of signed values come
+    // out right in unsigned arithmetic. Bytes without a base are unsigned, so their bias is 0.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
     uint bands = (rows + kTeamSize - 1u) / kTeamSize;
     uint batches = (columns + min(rows, kTeamSize) + kWaveSteps - 2u) / kWaveSteps;
-    uint period = max(batches + 1u, teams * kWaveLag); // turns from a band of the team to its next
+    // How many turns lie between the beginnings of two bands of this team.
+    uint period = max(batches + 1u, teams * kWaveLag);
     uint turns = (bands - 1u) / teams * period + (bands - 1u) % teams * kWaveLag + batches + 1u;
     uint planes = sValues[column] >> 2, planeWords = gPlaneBytes >> 2;
     int lastWord = int((gCount - 1u) >> 2);
-    uint band = part, turn = 0u - part * kWaveLag; // of the band; negative before its first turn
+    // `turn` counts the turns of this band; it is negative before the first one.
+    uint band = part, turn = 0u - part * kWaveLag;
     uint value = bias, left = bias, upLeft = bias;
-    uint before = 0u;                           // which records of the previous batch exist
-    uvec4 words[kWaveWords], above = uvec4(0u); // a component for each byte of the values
-    uvec4 tails = uvec4(0u);                    // the last four bytes of the previous batch
+    uint before = 0u; // bit k is set if the batch before has a record in step k
+    // The words of residuals, and the words of the row above. Component b has byte b of the values.
+    uvec4 words[kWaveWords], above = uvec4(0u);
+    uvec4 tails = uvec4(0u); // the last word of the batch before, for each plane
     SLUICE_UNROLL
     for (uint n = 0u; n < kWaveWords; n++)
         words[n] = uvec4(0u);
     for (uint t = 0u; sgUniform(t < turns); t++) {
-        if (sgUniform(teams > 1u)) wgBarrierAll(); // makes other teams' stores visible
+        // This barrier makes other teams' stores visible.
+        if (sgUniform(teams > 1u)) wgBarrierAll();
         teamBarrierAll();
         if (sgUniform(hasColumn && band < bands && turn <= batches)) {
-            // `first` is the lane's record in the first step of the current batch, which may lie
-            // before the row's begin. `over` is a record of the row above lane 0.
+            // `first` is the number of the lane's record in the first step of this batch; it may
+            // lie before the row. For row 0 of the band, the first kWaveSteps lanes load the values
+            // above: lane k loads the one that lane 0 needs in step k. `over` is the number of that
+            // record.
             uint x = (turn - 1u) * kWaveSteps - lane;
             uint row = band * kTeamSize + lane, first = row * gWidth + from + x - gFirst;
             uint over = (band * kTeamSize - 1u) * gWidth + from + (turn - 1u) * kWaveSteps +
                         min(lane, kWaveSteps - 1u) - gFirst;
             uint records = turn != 0u && row < rows ? recordsFrom(x, columns, first) : 0u;
-            // If all records are one line that wraps to a second row, the first record of that row
-            // has no left neighbour.
+            // If the section is taken as one row although it reaches into a second one, the first
+            // record of that second row has no left neighbour.
             uint begins = oneLine && gWidth - gFirst - first < kWaveSteps
                               ? 1u << (gWidth - gFirst - first)
                               : 0u;
@@ -131,7 +156,8 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                             loadFrom(gScratch,
                                      plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, lastWord)));
                 }
-            // There are no values above the first band, nor before the begin of a row.
+            // Above the first band and before the beginning of a row, values count as 0, which is
+            // kept as `bias`.
             SLUICE_UNROLL
             for (uint k = 0u; k < kWaveSteps; k++)
                 taken[k] = bias;
@@ -148,8 +174,8 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                 upLeft = up;
                 values[k] = value ^ bias;
             }
-            // Whole words are stored. The bytes of the batch that do not fill a word are stored
-            // with the next batch, unless the row ends here.
+            // Only whole words are stored. Bytes at the end of the batch that do not fill a word
+            // wait for the next batch, unless the row ends here.
             uint odd = first & 3u, ready = before >> (kWaveSteps - odd) | records << odd;
             bool ends =
                 int(x + kWaveSteps) >= int(columns) || int(first + kWaveSteps) >= int(gCount);
@@ -157,7 +183,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
             SLUICE_DONT_UNROLL
             for (uint b = 0u; b < bytes; b++) {
                 uint to = sValues[column] + b * gPlaneBytes + (first & ~3u);
-                uint packed[kWaveWords + 1u]; // starts with the end of the previous batch
+                uint packed[kWaveWords + 1u]; // packed[0] is the last word of the batch before
                 packed[0] = tails.x;
                 SLUICE_UNROLL
                 for (uint n = 0u; n < kWaveSteps / 4u; n++)
@@ -165,7 +191,8 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                                                      values[4u * n + 2u], values[4u * n + 3u]) >>
                                                8u * b);
                 packed[kWaveWords] = 0u;
-                tails = uvec4(tails.yzw, packed[kWaveWords - 1u]); // the components rotate
+                // The tails rotate, so that the next plane's tail comes first.
+                tails = uvec4(tails.yzw, packed[kWaveWords - 1u]);
                 SLUICE_UNROLL
                 for (uint n = 0u; n < kWaveWords; n++)
                     if (n + 1u < kWaveWords || ends)
@@ -184,9 +211,9 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     }
 }
 
-// Undoes all waves except waves of quads. If there are more teams than such columns, several teams
-// share the bands of a column. They do not if rows are so short that a team finishes a band before
-// the next one could start.
+// Undoes all waves except waves of bytes. If there are more teams than such waves, several teams
+// share the bands of each wave, unless rows are so short that a team finishes a band before the
+// next band could start.
 void undoWaves() {
     uint waves = sWaveCount, bands = (rowsOf() + kTeamSize - 1u) / kTeamSize;
     uint teams = clamp(kTeams / max(waves, 1u), 1u, bands);
@@ -199,25 +226,27 @@ void undoWaves() {
     }
 }
 
-// A wavefront of bytes does a quad per step, that is, four bytes.
+// The properties of undoByteWave's wave, in which a lane does a quad (four bytes) per step.
 struct Wave {
-    uint above;  // where the team's part of sRow begins
-    uint quads;  // of a row
-    uint period; // steps from a lane's row to its row in the next band
-    uint shift;  // of residuals in the words that hold them
-    uint bias;   // xor that makes four signed values unsigned
+    uint above;  // where the team's words begin in sRow
+    uint quads;  // quads of a row
+    uint period; // steps between a lane's row and its row in the next band
+    uint shift;  // by how many bits residuals are shifted in the words that hold them
+    uint bias;   // xor with this maps four signed bytes to unsigned ones in the same order
     bool hasZigzag;
 };
 
-// Holds what a lane knows of its row.
+// The values that a lane keeps of its row from step to step.
 struct WaveRow {
-    uint quad;   // index of the next quad
-    uint last;   // the previous word of residuals
+    uint quad;   // number of the quad to do in this step
+    uint last;   // the word of residuals that was read before
     uint result; // the values of the previous quad
+    // The last value of the quad before, and the value above it.
     uint left, upLeft;
 };
 
-// Does a quad of the lane's row. `s` is the number of the step, and sStage[at] has the residuals.
+// Undoes a quad of the lane's row. `s` is the number of the step. sStage[at] has the residuals and
+// receives the values.
 void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow row) {
     uint lane = teamLane(), quad = row.quad, bias = wave.bias;
     uint up = teamBefore(row.result), loaded = sStage[at];
@@ -226,7 +255,9 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     uint packed = shiftedWord(row.last, loaded, wave.shift);
     row.last = loaded;
     packed = mix(packed, filterUnzigzagBytes(packed), wave.hasZigzag);
-    // In the first row there are no values before the first record.
+    // The section's first row begins with its record gFirst. The residuals of the records before
+    // that count as 0. `before` is how many records, from this quad's first one on, lie before
+    // record gFirst.
     uint before =
         mix(0u, gFirst - min(gFirst, 4u * max(s, 1u) - 4u), lane == 0u && s < wave.period);
     packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before >= 4u);
@@ -236,7 +267,8 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     SLUICE_UNROLL
     for (uint b = 0u; b < 4u; b++) {
         uint over = up >> 8u * b & 0xffu;
-        if (predictor == SLUICE_PREDICTOR_MEDIAN) { // like filterMedian, but only minima and maxima
+        // This is filterMedian computed by minima and maxima alone.
+        if (predictor == SLUICE_PREDICTOR_MEDIAN) {
             int plane = int(left) + (int(over) - int(upLeft));
             left = uint(max(int(min(left, over)), min(int(max(left, over)), plane)));
         } else {
@@ -255,29 +287,33 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
 }
 
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-// Does a round of steps, starting with step `s`. The loop body has two steps because a branch
-// around the barrier would make NVIDIA's compiler (580) match lanes eight times per step.
+// Does a round of steps, beginning with step `s`; the lane's words begin at sStage[own]. The
+// barrier is needed after every second step, so two steps stand in the body of the loop. If a
+// branch skipped every other barrier instead, NVIDIA's compiler (driver 580) would take the flow
+// for divergent and add eight MATCH.ANY instructions to each step.
 void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow row) {
     SLUICE_DONT_UNROLL
     for (uint k = 0u; k < kSteps; k += 2u) {
         waveStep(predictor, wave, s + k, own + k, row);
         waveStep(predictor, wave, s + k + 1u, own + k + 1u, row);
-        teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
+        // Lane 0 reads from sRow what the last lane has stored at least two steps ago, so one
+        // barrier for two steps is enough.
+        teamBarrier();
     }
 }
 #endif
 
-// Undoes a column of bytes, one quad per step. A lane continues with its row of the next band
-// without waiting: a period is so long that the last row of the current band is in sRow by then.
-// The results of steps past the end of a row are discarded. A round of steps moves 32 bytes of each
-// row through shared memory, so that a load or store of a team of 32 lanes touches 4 rows instead
-// of 32; loads are issued one round ahead. Only the code of the steps is instantiated for each
-// predictor.
+// Undoes a wave of bytes, one quad per step. A lane goes on with its row of the next band without
+// waiting, because a period is so long that the last row of this band is in sRow by then. Steps
+// behind the end of a row compute nothing of use. Residuals are loaded a round ahead. Residuals and
+// values pass through sStage, 32 bytes of each row at once, so that a load or store of a team of 32
+// lanes touches 4 rows and not 32. The code of the steps exists once for each predictor, the rest
+// of this function only once.
 void undoByteWave(uint predictor, uint column) {
     uint lane = teamLane(), quads = (gWidth + 3u) / 4u, rows = rowsOf(),
          period = max(quads + 1u, kTeamSize + 1u);
     uint steps = (rows + kTeamSize - 1u) / kTeamSize * period + kTeamSize;
-    // Differences from a base are compared as signed numbers.
+    // Values of a column with a base are compared as signed numbers.
     uint word = sColumn[column], bias = mix(0u, 0x80808080u, word >> 24 != 0u);
     bool hasZigzag = (word & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u,
          inScratch = isGathered(column);
@@ -286,25 +322,28 @@ void undoByteWave(uint predictor, uint column) {
          lastFrom = (from + gCount - 1u) >> 2, values = sValues[column];
     uint above = teamIndex() * quads, stage = teamIndex() * kTeamSize * kPitch;
     for (uint q = lane; q < quads; q += kTeamSize)
-        sRow[above + q] = bias; // values above the image are 0
-    // Each load or store of the team covers kRows rows. This lane takes word `part` of rows group,
-    // group + kRows, ...
+        // Values above the image are 0.
+        sRow[above + q] = bias;
+    // One load or store of the team covers 8 words of each of kRows rows. This lane moves word
+    // `part` of rows `group`, `group` + kRows, and so on.
     const uint kRows = kTeamSize / kSteps;
     uint part = lane % kSteps, group = lane / kSteps, own = stage + lane * kPitch,
          others = stage + group * kPitch + part;
-    uint rowsStep = kRows / 4u * gWidth - kRows; // words from one load to the next
-    // A band is whole words, so that all rows of a lane have the same shift.
+    uint rowsStep = kRows / 4u * gWidth - kRows; // words from one of the lane's loads to the next
+    // A band has a whole number of words, so all rows of a lane need the same shift.
     uint bandWords = kTeamSize / 4u * gWidth;
     uint shift = 8u * ((from + lane * gWidth - gFirst) & 3u);
-    // For the lane, row `group` of all bands is one stream of words. loadPlace is the place of the
-    // next word within the period, and loadIndex is its index in memory. Loads are one word ahead
-    // of the quads.
+    // Places count words along row `group` of one band after the other, `period` of them a band.
+    // loadPlace is the place, in its period, of the next word that this lane loads; loadIndex is the
+    // same word's index in memory. A lane with part < group begins in the period before. Loads are
+    // one word ahead of the quads, because a quad may lie in two words; hence the - 1u in storeAt.
     bool isBefore = part < group;
-    uint jump = bandWords - period; // words of memory that are skipped where a period ends
+    uint jump = bandWords - period; // words from a period's end in memory to the next band's row
     uint loadPlace = part - group + mix(0u, period, isBefore);
     uint loadIndex = uint((int(from) - int(gFirst) + int(group * gWidth)) >> 2) + part - group -
                      mix(0u, jump, isBefore);
-    // storeAt is the index of a record.
+    // The next word that this lane stores is word storePlace of the period, and begins with record
+    // storeAt.
     uint storePlace = loadPlace,
          storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - mix(0u, jump, isBefore));
     uint words[kSteps];
@@ -333,7 +372,8 @@ void undoByteWave(uint predictor, uint column) {
         for (uint k = 0u; k < kSteps; k++) {
             waveStep(predictor, wave, s + k, own + k, row);
             if (k % 2u == 1u)
-                teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
+                // As in waveRound, a barrier after every second step is enough.
+                teamBarrier();
         }
 #else
 #define SLUICE_WAVE(number)                                                                        \

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The last step of the float codec: merges symbols with the raw bits, which are not entropy-coded.
+// The last step of the float codec (docs/format.md, 6.1): merges symbols with the raw bits, which
+// are the bits of elements that are not coded. A tile has the raw bits in up to three *planes*: one
+// of 2 bytes, one of a byte, and one of 2 to 4 bits for each element.
 #ifndef SLUICE_FLOAT_ELEMENTS_GLSL
 #define SLUICE_FLOAT_ELEMENTS_GLSL
 
@@ -7,18 +9,21 @@
 #include "float_tensor.glsl"
 #include "units.glsl"
 
+// Returns what the plane of bytes has for 8 elements. As everywhere in this file, `eight` is the
+// number of the first element in the tile, divided by 8.
 uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
-// The raw bits of 8 elements. Each plane of a tile ends at a multiple of 16 bytes.
+// The raw bits of 8 elements, from all planes that their type has.
 struct FloatRaw {
-    uvec4 low;  // the low halves of f32
-    uvec2 high; // a byte an element
-    uint bits;  // 2 to 4 bits an element
-    uint next;  // the word after `bits`, for 3 bits per element
+    uvec4 low;  // the low halves of fp32 elements, two in a word
+    uvec2 high; // a byte of each element
+    uint bits;  // 2 to 4 bits of each element
+    uint next;  // the word behind `bits`, where elements have 3 bits
 };
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
-// For 3 bits an element, `at` and `next` are the words with the first and with the last bit.
+// Loads the raw bits of 8 elements. For types with 3 bits an element, `at` and `next` are the
+// numbers of the words of the plane that have the first and the last of these bits.
 FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
     FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32) raw.high = floatRawBytes(eight);
@@ -28,44 +33,50 @@ FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
         raw.bits = WordsIn(gFloatOtherAt).w[eight];
     } else if (type == kFloatE4m3Dense) {
         raw.bits = WordsIn(gFloatOtherAt).w[eight >> 1] >> (eight & 1u) * 16u;
-    } else if (type == kFloatF16 || type == kFloatE5m2) { // three bytes
+    } else if (type == kFloatF16 || type == kFloatE5m2) {
+        // Here eight elements have three bytes, which may lie in two words.
         raw.bits = WordsIn(gFloatOtherAt).w[at];
         raw.next = WordsIn(gFloatOtherAt).w[next];
     }
     return raw;
 }
 
+// Loads the raw bits of 8 elements.
 FloatRaw floatRaw(uint type, uint eight) {
     return floatRawAt(type, eight, 3u * eight >> 2, (3u * eight + 2u) >> 2);
 }
 
-// Does the same for a row that is not the last, with less arithmetic. In such a row the word after
-// the lane's own exists, so that it may be read even if the lane does not need it.
+// Loads the raw bits of this lane's elements of a row that is not the tile's last. It takes less
+// arithmetic than floatRaw: in such a row the word behind the lane's own exists, so it may be
+// loaded even if the lane does not need it.
 FloatRaw floatRawOfRow(uint type, uint row) {
     uint at = 24u * row + (3u * lgLane() >> 2);
     return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
 }
 
-// Returns the bits of the lane's elements, those of the first one lowest. The two words of a 3-bit
-// plane are merged here and not where they are loaded, because there NVIDIA's compiler (580) would
-// make the row's first step wait for them.
+// Returns the 2 to 4 bits of each of the lane's elements, those of the first one lowest. With 3
+// bits, two words are joined here. Where they are loaded, NVIDIA's compiler (driver 580) would make
+// the first step of the row wait for them.
 uint floatBits(uint type, FloatRaw raw) {
     if (type != kFloatF16 && type != kFloatE5m2) return raw.bits;
     uint shift = (3u * lgLane() & 3u) * 8u;
     return raw.bits >> shift | (raw.next << 1) << (31u - shift);
 }
 
-// Takes the symbols' bits where gFloatMask has ones, and the other bits elsewhere.
+// Returns the bits of `symbols` where gFloatMask has ones, and those of `other` elsewhere.
 uint floatSelect(uint symbols, uint other) {
     return (symbols & gFloatMask) | (other & ~gFloatMask);
 }
 
+// floatBf16 returns 8 elements of bf16 (or the upper halves of 8 elements of fp32), floatF16
+// returns 8 elements of fp16, two in a word. `row` has the symbols as floatRow returns them.
 uvec4 floatBf16(uvec4 row, uvec2 raw) {
     uvec4 words;
     SLUICE_UNROLL
     for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
-        // The product contains each byte twice.
+        // The product contains each byte twice, so that its highest bit, the sign, stands above the
+        // exponent and the others below it.
         words[i] = floatSelect(row[i], ((two & 0xffu) + (two & 0xff00u) * 256u) * 257u);
     }
     return words;
@@ -78,7 +89,9 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     for (uint i = 0u; i < 4u; ++i) {
         uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u,
              down = (i & 1u) * 6u;
-        // The lower two of 3 bits go to bits 8 and 24, the sign to 15 and 31, without carries.
+        // The products move an element's lower two bits to bit 8 or 24 and up, and its sign, the
+        // highest of the 3 bits, to bit 15 or 31. Their terms do not overlap, so nothing is
+        // carried.
         uint high =
             (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
         words[i] =
@@ -87,9 +100,10 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     return words;
 }
 
-// Merges four numbers of 8 bits. The low bits of `raw` belong to the first number. The raw bits of
-// a number are placed twice in its byte: in the lowest bits, and shifted up so that the sign is in
-// its position. The mask then takes all other bits of the byte from the symbol.
+// Returns four elements of one byte. `first` and `second` are words of the row, with two symbols
+// each; the lowest bits of `raw` belong to the first element. An element's raw bits are put into
+// its byte twice: at the lowest bits, and shifted so that the sign is in its place. floatSelect
+// then takes all other bits from the symbol.
 uint floatFour(uint type, uint first, uint second, uint raw) {
     uint symbols = first >> 16 | (second & 0xffff0000u), other = 0u;
     if (type == kFloatE4m3) {
@@ -99,7 +113,7 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
         other =
             (((raw & 0707u) * 0x401u & 0x70007u) | ((raw & 07070u) * 0x8020u & 0x7000700u)) * 33u;
     } else if (type == kFloatE4m3Dense) {
-        // The products set other bits too, which are masked out.
+        // The products set other bits too, which the mask removes.
         uint four = (raw & 0x33u) * 0x1001u + (raw & 0xccu) * 0x40040u;
         other = four | four << 6;
     } else {
@@ -108,6 +122,8 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
     return floatSelect(symbols, other);
 }
 
+// Joins 8 symbols with their raw bits. Returns the elements as they lie in memory, in as many of the
+// first words as they need.
 uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     uint words[8];
     SLUICE_UNROLL

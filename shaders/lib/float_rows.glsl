@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of a tile of the float codec. A row is 256 symbols, 8 per lane. The last two rows are
-// the tail, in which lanes take only the bits that their codes need.
+// Decodes the rows of a tile of the float codec (docs/format.md, 6.3). A row is 256 symbols, 8 per
+// lane. A lane makes four *look-ups* in a row, each of which gives one or two symbols; symbols that
+// are missing then follow one by one. A row's result is four words with two symbols each, at the
+// bits that they have in elements (float_tensor.glsl). The last two rows are the *tail*, in which
+// lanes take only the bits that their codes need.
 #ifndef SLUICE_FLOAT_ROWS_GLSL
 #define SLUICE_FLOAT_ROWS_GLSL
 
@@ -8,23 +11,24 @@
 #include "float_stream.glsl"
 #include "float_table.glsl"
 
-// Packs the first symbols of two entries as a single entry with two symbols would hold them.
+// Returns a word of a row whose two symbols are the first symbols of the two entries.
 uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16
                              : (first & 0xffffffu) | (second & 0xff0000u) << 8;
 }
 
+// Returns the length of an entry's first code.
 uint floatFirstLength(uint type, uint entry) { return entry >> floatLengthShift(type) & 15u; }
 
-// Bit i is set if word i of the row comes from an entry with one symbol.
+// Returns a bit for each of the row's four words, set if the word has only one symbol.
 uint floatMissing(uvec4 row) {
     uvec4 bits = row & kFloatShort;
     return bits.x >> 6 | bits.y >> 5 | bits.z >> 4 | bits.w >> 3;
 }
 
-// Appends the first symbol of `entry` to the row. The last word that holds only one symbol is
-// completed with the symbol that follows it, and all later symbols move forward by one. The highest
-// bit of `missing`, which must not be 0, is cleared.
+// Appends the first symbol of `entry` to the row. The last word that has only one symbol gets the
+// symbol that follows it, and all later symbols move forward by one place. `missing` is what
+// floatMissing has returned, and is not 0; its highest bit is cleared.
 uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
     missing &= ~(1u << last);
@@ -36,11 +40,11 @@ uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     return result;
 }
 
-// Decodes one symbol in each lane that is still missing symbols.
+// Decodes one symbol in each lane that still misses symbols.
 void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     bool some = true;
-    if (kLockstep) // another group in lockstep may be the one that misses symbols
-        some = lgBallot(missing != 0u) != 0u;
+    // If only another group in lockstep misses symbols, this one takes no words.
+    if (kLockstep) some = lgBallot(missing != 0u) != 0u;
     floatTake(some);
     uint entry = floatEntry(floatNext());
     if (missing != 0u) {
@@ -49,17 +53,22 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// Decodes the symbols that did not fit in the entries of the look-ups, in up to four rounds of one
-// symbol per lane. Two rounds take no more words than the ring provides between two moves.
+// Decodes the symbols that the look-ups have left over, in up to four steps of one symbol per lane.
+// The lanes take at most 64 words in two steps, so the ring must move after every second one
+// (float_stream.glsl). `ahead` and `aheadOf` are the arguments of floatMove.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // compilation takes long enough already
+// In the narrow and emulated forms the steps are a loop, because written out they take too long to
+// compile.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     SLUICE_DONT_UNROLL
     for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u)) break;
         floatSingle(type, row, missing);
     }
-#else // a loop in the loop of rows would cost NVIDIA's compiler (580) four registers
+#else
+    // Here they are no loop, because one inside the loop over rows would make NVIDIA's compiler
+    // (driver 580) use four more registers.
     floatMove(ahead, aheadOf);
     if (wgAnyLane(missing != 0u)) {
         floatSingle(type, row, missing);
@@ -76,16 +85,18 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     return row;
 }
 
-// Decodes a row before the tail. Returns the symbols, two in each of the four words. Groups in
-// lockstep with one that is `on` may be off. The look-ups are not a loop because NVIDIA's compiler
-// (580) does not unroll loops with subgroup operations behind branches, and arrays that are indexed
-// in such loops go to memory.
+// Decodes a row that is not in the tail. Returns the symbols, two in each word. A group that is not
+// `on` takes part only because it is in lockstep with one that is. The look-ups are no loop,
+// because NVIDIA's compiler (driver 580) does not unroll loops with subgroup operations behind
+// branches, and arrays that are indexed in such loops go to memory.
 uvec4 floatWholeRow(uint type, bool on) {
     on = on || !kLockstep;
     uvec2 ahead = floatAhead();
     uint aheadOf = gFloatAheadAt;
     uvec4 row;
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // compilation takes long enough already
+// In the narrow and emulated forms the steps are a loop, because written out they take too long to
+// compile.
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     SLUICE_DONT_UNROLL
     for (uint i = 0u; i < kFloatLookUps; i += 2u) {
         floatTake(on);
@@ -113,21 +124,23 @@ uvec4 floatWholeRow(uint type, bool on) {
     return row;
 }
 
-// In the tail, gFloatTail holds the lane's remaining bits, with the next bit highest and zeros
-// after the last one. gFloatTailBits is their number.
+// In the tail, gFloatTail has the lane's remaining bits, the next one highest, with zeros behind
+// the last one. gFloatTailBits is how many there are.
 uvec2 gFloatTail;
 uint gFloatTailBits;
 
+// Begins the tail. `whole` says that rows came before it, so that lanes have bits left.
 void floatTailBegin(bool whole) {
-    bool turned = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u; // the first word is used up
+    // True if the first of the lane's two words has been used up.
+    bool turned = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint at = gFloatUsed & 31u, first = turned ? gFloatSecond : gFloatFirst,
          second = turned ? 0u : gFloatSecond;
     gFloatTail = uvec2(floatFunnel(first, second, at), second << at);
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
 }
 
-// Takes the next entry. It has one symbol if `single` is set, otherwise two symbols if both fit.
-// Nothing changes in lanes that are not `on`.
+// Takes an entry: one symbol if `single` is set, otherwise two symbols if both fit. A lane that has
+// too few bits for that first takes 16 more. In lanes that are not `on` nothing changes.
 uint floatTailEntry(uint type, bool on, bool single) {
     uint entry = floatEntry(gFloatTail.x);
     uint needed = single                        ? floatFirstLength(type, entry)
@@ -138,8 +151,8 @@ uint floatTailEntry(uint type, bool on, bool single) {
          at = 2u * gFloatNext + gFloatHalf + uint(bitCount(takers * gFloatBelow));
     uint word = floatWord(at >> 1) >> (at & 1u) * 16u & 0xffffu;
     gFloatTail.x |=
-        takes ? word << ((16u - gFloatTailBits) & 31u) : 0u; // the lane has fewer than 12
-                                                             // bits
+        // A lane that takes bits has fewer than 12, so the shift is positive.
+        takes ? word << ((16u - gFloatTailBits) & 31u) : 0u;
     gFloatTailBits += takes ? 16u : 0u;
     uint taken = gFloatHalf + uint(bitCount(takers));
     gFloatNext += taken >> 1;
@@ -151,7 +164,7 @@ uint floatTailEntry(uint type, bool on, bool single) {
     return entry;
 }
 
-// Decodes a row of the tail.
+// Decodes a row of the tail. Parameters and result are as in floatWholeRow.
 uvec4 floatTailRow(uint type, bool on) {
     on = on || !kLockstep;
     uvec2 ahead = floatAhead();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit streams of a tile of the float codec: a list of words that the lanes of a lane group
-// consume in lane order. A lane holds two words, and takes the next word of the list when it has
-// used one up. Words past the end of the list are 0.
+// The bit streams of a tile of the float codec (docs/format.md, 6.3). A tile has one list of words,
+// which the lanes of a lane group take in the order of the lanes. A lane has two words, and takes
+// the next word of the list when it has used one up. Words behind the end of the list are 0. The
+// words pass through a ring in shared memory.
 #ifndef SLUICE_FLOAT_STREAM_GLSL
 #define SLUICE_FLOAT_STREAM_GLSL
 
@@ -12,23 +13,27 @@
 #include "memory.glsl"
 #include "units.glsl"
 
+// The lane's two words.
 uint gFloatFirst, gFloatSecond;
-uint gFloatUsed;  // bits used of these words, modulo 64; the upper bits are undefined
-uint gFloatAsked; // gFloatUsed at the lane's last opportunity to take a word; it takes one if bit 5
-                  // has changed since
-uint gFloatNext;  // the place of the next word
-uint gFloatHalf;  // in the tail: 1 if the first half of that word has been taken
-uint gFloatBelow; // a ballot times this keeps only the bits of the lanes below
+uint gFloatUsed; // how many bits of the two are used, modulo 64; only the lowest six bits count
+// gFloatUsed when the lane could last take a word. If bit 5 has changed since then, a word is used
+// up, and the lane takes one.
+uint gFloatAsked;
+uint gFloatNext;  // the index of the next word in the ring, or in the list if there is no ring
+uint gFloatHalf;  // in the tail: 1 if half of the next word has been taken
+uint gFloatBelow; // a ballot times this has only the bits of lower lanes, moved to the top
 
-uvec2 gFloatListAt; // address of the list, or of any 8 bytes of the source if it is empty
-uint gFloatListEnd; // in pairs of words
+uvec2 gFloatListAt; // address of the list, or of any 8 bytes of the source if the list is empty
+uint gFloatListEnd; // the size of the list, in pairs of words
 
+// Returns pair `pair` of the list.
 uvec2 floatWords(uint pair) {
     return pair < gFloatListEnd ? PairsIn(gFloatListAt).v[pair] : uvec2(0u);
 }
 
-// Where a lane group spans several subgroups, a ring would cost more than it saves. Its barriers in
-// every step would also make SwiftShader run out of memory during compilation.
+// There is no ring where a lane group consists of several subgroups, because it would cost more
+// than it saves: each step would need barriers. These barriers also make SwiftShader run out of
+// memory while it compiles.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 const uint gFloatAheadAt = 0u;
@@ -43,43 +48,45 @@ uint floatTaken() { return gFloatNext; }
 
 #else
 
-// The ring has three chunks. The third is a copy of the first, so that a whole chunk can be read
-// from any place in the first two without wrapping. Sizes are in words.
+// The ring has three *chunks* of kFloatChunk words. The third is a copy of the first, so that a
+// whole chunk can be read from any place in the first two without wrapping.
 const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk;
 shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];
-uint gFloatAheadAt; // the index of the pair of words that enters the ring next
-uint gFloatMoveAt;  // the value of gFloatNext at which it does
+uint gFloatAheadAt; // the pair of words of the list that enters the ring next, for lane 0
+uint gFloatMoveAt;  // that pair enters the ring when gFloatNext reaches this
 
 uint floatWord(uint at) { return sFloatRing[at]; }
 
+// Stores this lane's pair of words in a chunk of the ring.
 void floatStore(uint chunk, uvec2 words) {
     uint at = lgIndex() * kFloatRing + chunk * kFloatChunk + 2u * lgLane();
     sFloatRing[at] = words.x;
     sFloatRing[at + 1u] = words.y;
 }
 
-// Loads the lane's words of the chunk that enters the ring next. The load is issued early and
-// without a branch, because the hardware would wait for a load inside a branch. Words past the end
-// of the list are undefined.
+// Loads this lane's words of the chunk that enters the ring next. The load is issued early and
+// outside of branches, because in a branch the hardware would wait for it at the branch's end.
+// Words behind the end of the list are undefined.
 uvec2 floatAhead() {
     uint at = gFloatAheadAt + lgLane();
     return kLockstep ? floatWords(at)
                      : PairsIn(gFloatListAt).v[min(at, max(gFloatListEnd, 1u) - 1u)];
 }
 
-// Advances the ring; between two calls the group may take kFloatChunk words. `ahead` is what
-// floatAhead() returned when gFloatAheadAt was `aheadOf`.
+// Moves the ring if a chunk of it has been taken; between two calls the group may take at most
+// kFloatChunk words. `ahead` is what floatAhead() returned when gFloatAheadAt was `aheadOf`.
 void floatMove(uvec2 ahead, uint aheadOf) {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
         uint at = gFloatAheadAt + lgLane();
         uvec2 words = ahead;
-        if (wgAny(moves && gFloatAheadAt != aheadOf)) // it has moved since
-            words = floatWords(at);
+        // If the ring has moved since that call of floatAhead, other words are needed.
+        if (wgAny(moves && gFloatAheadAt != aheadOf)) words = floatWords(at);
         words = at < gFloatListEnd ? words : uvec2(0u);
         lgBarrierShared();
         if (!kLockstep || moves) {
-            // This is true if the position wraps to the first chunk.
+            // True if the second chunk has been taken: the next words are in the third chunk, a
+            // copy of the first, and the lanes go on in the first.
             bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u;
             floatStore(back ? 1u : 0u, words);
             floatStore(back ? 1u : 2u, words);
@@ -91,12 +98,13 @@ void floatMove(uvec2 ahead, uint aheadOf) {
     }
 }
 
-// Fills the ring. If lanes have already taken the list's first chunk (`whole`), the ring starts in
-// the state that it would have if they had taken the chunk from it.
+// Fills the ring. `whole` says that lanes have already taken the first chunk of the list from
+// memory; the ring is then as it would be if they had taken that chunk from the ring.
 void floatRing(bool whole) {
     uint chunk = whole ? 1u : 0u, pair = chunk * kFloatChunk / 2u + lgLane();
     uvec2 first = floatWords(pair), second = floatWords(pair + kFloatChunk / 2u);
-    lgBarrierShared(); // all lanes have read the previous list
+    // This barrier waits until all lanes have read what the ring had for the tile before.
+    lgBarrierShared();
     floatStore(chunk, first);
     floatStore(1u - chunk, second);
     floatStore(1u + chunk, second);
@@ -114,8 +122,8 @@ uint floatTaken() {
 
 #endif
 
-// Opens a list. `whole` is set if the tile has rows before the tail; then each lane starts with two
-// words.
+// Begins to read the list of `pairs` pairs of words at `words`. `whole` says that the tile has rows
+// before the tail; then each lane begins with two words.
 void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     gFloatListAt = words;
     gFloatListEnd = pairs;
@@ -129,8 +137,8 @@ void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     floatRing(whole);
 }
 
-// In a group that is `on`, each lane that has used up a word since its last opportunity takes
-// another one. Nothing changes in other groups.
+// In a group that is `on`, each lane that has used up a word since the last call takes another one.
+// In other groups nothing changes.
 void floatTake(bool on) {
     bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint takers = lgBallot(takes),
@@ -141,18 +149,18 @@ void floatTake(bool on) {
     gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
-// Returns the 32 bits of the 64 in `first` and `second` that start at bit `at` modulo 32, counted
-// from the highest.
+// Returns 32 of the 64 bits of `first` and `second`: those from bit `at` modulo 32 on, counted from
+// the highest.
 uint floatFunnel(uint first, uint second, uint at) {
 #ifdef SLUICE_INT64
-    // This is one instruction on NVIDIA's GPUs.
+    // On NVIDIA's GPUs this shift of 64 bits is one instruction.
     return unpackUint2x32(packUint2x32(uvec2(second, first)) << (at & 31u)).y;
 #else
     return first << (at & 31u) | (second >> 1) >> (~at & 31u);
 #endif
 }
-// Returns the lane's next bits. There are 32, minus those that it has used since its last
-// opportunity to take a word.
+// Returns the lane's next bits, the first one highest. If the lane has used n bits since the last
+// floatTake, the upper 32 - n bits are valid.
 uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
 
 #endif // SLUICE_FLOAT_STREAM_GLSL

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The look-up table of a tensor's code.
+// Builds the look-up table of a tensor's code (float_tensor.glsl describes its entries). A symbol
+// is the part of an element that is coded (docs/format.md, 6.1).
 #ifndef SLUICE_FLOAT_TABLE_GLSL
 #define SLUICE_FLOAT_TABLE_GLSL
 
 #include "loops.glsl"
 #include "float_tensor.glsl"
 
-// Returns the entry for the bits at the upper end of a word.
+// Returns the entry for the codes at the upper end of a word.
 uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
 
+// Returns the length of a symbol's code.
 uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
-// Returns the length of the code at the upper end of 12 bits.
+// Returns the length of the code with which 12 bits begin.
 uint floatLengthAt(uint bits) {
     uint codeLength = 1u;
     SLUICE_UNROLL
@@ -20,8 +22,9 @@ uint floatLengthAt(uint bits) {
     return codeLength;
 }
 
-// Where an entry has its first symbol, which bits of a symbol count, and where the length of its
-// code stands.
+// These functions say how entries are laid out for each type. floatFirstAt is the lowest bit of the
+// first symbol, floatMask says which bits of a symbol count, and floatLengthShift is the lowest bit
+// of the length of the first code.
 uint floatFirstAt(uint type) {
     const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
     return places[min(type, kFloatTypes - 1u)];
@@ -32,15 +35,18 @@ uint floatMask(uint type) {
 }
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
-// Returns an entry with one symbol: (symbol & mask) at firstAt.
+// Returns an entry with one symbol: the one whose code begins the 12 bits of `bits` and has
+// `codeLength` bits.
 uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint lengthAt) {
     uint symbol =
         sFloatSorted[((bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength]) & 255u];
     return (symbol & mask) << firstAt | codeLength << lengthAt;
 }
 
+// The whole workgroup builds the table of the tensor that floatTensor has loaded.
 void floatTable() {
-    wgBarrierShared(); // all lanes are done with the previous table
+    // This barrier waits until all lanes are done with the table before.
+    wgBarrierShared();
     if (wgInvocation() < 32u) {
         sFloatCounts[wgInvocation() & 15u] = 0u;
         sFloatLengths[wgInvocation()] = WordsIn(sFloatParts.lengths).w[wgInvocation()];
@@ -69,7 +75,7 @@ void floatTable() {
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
     // A symbol's index is the number of symbols with shorter codes, plus the number of lower
-    // symbols with codes of the same length.
+    // symbols with codes of its length.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint codeLength = floatCodeLength(symbol), place = 0u;
         if (codeLength != 0u && codeLength <= kFloatMaxBits) {
@@ -89,8 +95,9 @@ void floatTable() {
         }
     }
     wgBarrierShared();
-    // First, each entry receives one symbol. An invocation does 8 consecutive entries at a time,
-    // which share any code of up to 9 bits.
+    // First, each entry gets one symbol. An invocation makes 8 neighbouring entries at a time:
+    // their indices differ in the lowest 3 of 12 bits, so they share their first code if it has at
+    // most 9 bits.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
@@ -102,8 +109,8 @@ void floatTable() {
             sFloatTable[k] = entry;
         }
     }
-    // Then each entry receives its second symbol, which is the first symbol of the entry for the
-    // remaining bits. It does not matter if that entry already has its own second symbol.
+    // Then each entry gets its second symbol, which is the first symbol of the entry for the bits
+    // that remain. That entry may have a second symbol already; it is not looked at.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
     SLUICE_DONT_UNROLL

@@ -1,55 +1,62 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes a tile of the float codec (docs/format.md, section 6) into registers, by a lane group of
-// 32 lanes: for float_decode.comp, and for shaders of your own that use weights where they decode
-// them.
+// Decodes a tile of the float codec (docs/format.md, section 6) into the registers of a lane group
+// of 32 lanes. float_decode.comp uses it, and so may shaders of your own that use weights where
+// they decode them.
 //
-// Include it before anything else; GL_GOOGLE_include_directive must be on. It brings memory.glsl
-// and lanes.glsl, which says what forms a lane group has, where its calls may stand, and that the
-// pipeline sets two specialization constants (0: workgroup size, 1: subgroup size). Compile a
-// variant for each form that you need, as SluiceContextInfo tells: SLUICE_EMU defined for the tiers
-// emu4 .. emu128, else SLUICE_NARROW for subgroups smaller than 32, else neither; SLUICE_INT64
-// where the device has shaderInt64 enabled and shifts 64 bits fast (NVIDIA's do). All pipelines but
-// the emulated ones require full subgroups of that size. A workgroup is a multiple of 32 and of the
-// subgroup size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup
-// size) in the emulated one.
+// How to include it: before anything else, with GL_GOOGLE_include_directive enabled. It includes
+// memory.glsl and lanes.glsl. lanes.glsl says what forms a lane group has, where its functions may
+// be called, and that the pipeline sets two specialization constants (0: workgroup size, 1:
+// subgroup size).
 //
-// It takes 17,808 bytes of shared memory; then 768 for each 32 invocations in the native and wide
-// forms (42,384 at 1,024), 8 * workgroup size + 1,024 / subgroup size in the narrow one, 24 *
-// workgroup size in the emulated one.
+// SluiceContextInfo tells which variants to compile: with SLUICE_EMU for the tiers emu4 to emu128,
+// otherwise with SLUICE_NARROW for subgroups smaller than 32, otherwise with neither. SLUICE_INT64
+// is for devices that have shaderInt64 enabled and shift 64 bits fast, as NVIDIA's do. Pipelines
+// must require full subgroups of the size that was given, except emulated ones.
 //
-// Call in this order:
+// The size of a workgroup is a multiple of 32 and of the subgroup size, up to 1,024; the larger it
+// is, the fewer tables are built. In the narrow form it is 32, in the emulated one max(32, subgroup
+// size).
+//
+// Shared memory: 17,808 bytes, and in addition 768 for each 32 invocations in the native and wide
+// forms (42,384 in all with 1,024 invocations), 8 * workgroup size + 1,024 / subgroup size in the
+// narrow form, 24 * workgroup size in the emulated form.
+//
+// Call these functions in this order:
 //   floatTensor(list, index, source, sourceSize)
-//                    the whole workgroup, with what is the same for it: reads SluiceFloatTensor
+//                    by the whole workgroup, with the same arguments: reads SluiceFloatTensor
 //                    `index` of the list and sets gFloatGood, gFloatCount, gFloatType,
-//                    gFloatOutput, gFloatFirstTile
-//   floatTable()     the whole workgroup, if gFloatGood: builds the table of the tensor's code.
-//                    gFloatGood does not change behind it; a shader that takes only one type clears
-//                    it before
+//                    gFloatOutput and gFloatFirstTile
+//   floatTable()     by the whole workgroup, if gFloatGood: builds the table of the tensor's code.
+//                    A shader that takes only one type clears gFloatGood before; after this call
+//                    gFloatGood must not change
 //   floatTile(on, tile)
-//                    all lane groups in lockstep, each with a tile of the tensor, counted from 0,
-//                    or `on` false: sets gFloatElements and gFloatRows, 0 if there is nothing to
-//                    decode, and gFloatStatus. `tile` is any number; one past the end is BAD_REGION
+//                    by all lane groups in lockstep, each with a tile of the tensor, counted from
+//                    0, or with `on` false: sets gFloatElements and gFloatRows, 0 if there is
+//                    nothing to decode, and gFloatStatus. `tile` may be any number; one past the
+//                    end is BAD_REGION
 //   floatRow(type, row)
-//                    the same, row 0, 1, .. up to the largest gFloatRows (wgAny): returns the
-//                    symbols of 8 elements, number 256 row + 8 lgLane() .. + 7 of the tile; from
-//                    gFloatElements on they mean nothing
-//   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout/base.h,
+//                    by all lane groups in lockstep, for row 0, 1 and so on up to the largest
+//                    gFloatRows (wgAny): returns the symbols of 8 elements, those with numbers
+//                    256 row + 8 lgLane() to that + 7 in the tile. Symbols from number
+//                    gFloatElements on mean nothing
+//   floatTileEnd()   after the last row: sets gFloatStatus, a value SLUICE_ST_* of layout/base.h,
 //                    to OK or TRUNCATED
-// For each row, every lane whose first element is below gFloatElements may call these on its own;
-// `eight` is 32 row + lgLane():
-//   floatBf16(symbols, floatRawBytes(eight)) 8 numbers of a bf16 tensor, two a word, the first in
-//   the low half
-//   floatJoin(type, symbols, floatRaw(type, eight)) 8 numbers of any type, as they lie in memory,
-//   floatSize(type) bytes each
-// The raw bits may be loaded before the row is decoded, to hide their latency.
+// For each row, each lane whose first element is below gFloatElements may call the following on its
+// own; `eight` is 32 row + lgLane(). The raw bits, which are not coded, may be loaded before the
+// row is decoded, so that their latency is hidden.
+//   floatBf16(symbols, floatRawBytes(eight))
+//                    returns 8 elements of a bf16 tensor, two in a word, the first in the low half
+//   floatJoin(type, symbols, floatRaw(type, eight))
+//                    returns 8 elements of any type as they lie in memory, floatSize(type)
+//                    bytes each
 //
-// type: gFloatType. A constant that is known to equal it is better, because then the code of a row
-// has no branches.
+// `type` is gFloatType. A constant that is known to equal it is better, because then the code of a
+// row has no branches.
 //
 // Hostile input: whatever the tensor, its index, lengths and words say, nothing is read outside
-// [source, source + sourceSize) but the list's entry. A tile has at most 32 rows, and a row's work
-// is bounded. Numbers of a tile whose status is not OK are unspecified. floatTensor does not check
-// whether the output lies in a buffer.
+// [source, source + sourceSize) and the list's entry. A tile has at most 32 rows, and the work for
+// a row is bounded. The elements of a tile whose status is not OK are unspecified. floatTensor does
+// not check whether the output lies in a buffer.
 #ifndef SLUICE_FLOAT_TILE_GLSL
 #define SLUICE_FLOAT_TILE_GLSL
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables in a shader: kernels/fse.h with its tables in shared memory, 1.5 KB a lane group.
+// FSE tables in a shader: kernels/fse.h, with 1.5 KB of shared memory for the tables of each lane
+// group.
 //
-// A shader that includes this file must enable GL_GOOGLE_include_directive. This file includes
+// A shader that includes this file must enable GL_GOOGLE_include_directive. The file includes
 // layout/fse.h, memory.glsl and lanes.glsl; lanes.glsl describes the forms of a lane group, the
 // variants of a shader and the specialization constants.
 #ifndef SLUICE_FSE_GLSL
@@ -11,18 +12,21 @@
 #include "compat.glsl"
 #include "layout/fse.h"
 
+#ifndef SLUICE_FSE_MEMORY // the includer has it
 const uint kSlotWords = (1u << SLUICE_FSE_LOG_MAX) / 4u;
 shared uint sSlots[kGroupsPerWorkgroup * kSlotWords];
 shared uint sSymbols[kGroupsPerWorkgroup * SLUICE_FSE_SYMBOLS];
 
 struct SlotMemory {
-    uint slots, symbols; // where the lane group's tables begin
+    uint slots, symbols; // where the lane group's words begin in sSlots and sSymbols
 };
 
 SlotMemory slotMemory(uint group) {
     return SlotMemory(group * kSlotWords, group * SLUICE_FSE_SYMBOLS);
 }
+#endif
 
+// The functions that slots.h asks for: a byte for each slot, and a word for each symbol.
 void setSlot(SlotMemory memory, uint at, uint symbol) {
     atomicOr(sSlots[memory.slots + (at >> 2)], symbol << (at & 3u) * 8u);
 }
@@ -36,14 +40,14 @@ void setSymbol(SlotMemory memory, uint symbol, uint value) {
 }
 uint symbolAt(SlotMemory memory, uint symbol) { return sSymbols[memory.symbols + symbol]; }
 
-// Returns the lanes that have the same symbol; symbols are below 2^bits, and `bits` is the same for
-// all lanes.
+// Returns the mask of the lanes that have the same symbol as this one. Symbols are below 2^bits,
+// and `bits` is the same in all lanes.
 uint fseSame(uint symbol, uint bits) {
     uint same = 0xffffffffu;
     SLUICE_DONT_UNROLL
     for (uint b = 0u; b < bits; b += 3u) {
         uvec3 one = uvec3(symbol) >> uvec3(b, b + 1u, b + 2u) & 1u;
-        // lanes that agree with this one
+        // Each component is the mask of the lanes that agree with this one in one bit.
         uvec3 votes = lgBallot3(one.x != 0u, one.y != 0u, one.z != 0u) ^ (one - 1u);
         same &= votes.x & votes.y & votes.z;
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The headers of GDeflate blocks, and the codes that they describe.
+// The headers of GDeflate blocks (docs/format.md, 1.3), and the codes that they describe. As in the
+// other gdeflate_*.glsl files, a lane group whose `enabled` is false takes part in barriers and
+// ballots, but changes nothing.
 #ifndef SLUICE_GDEFLATE_HEADER_GLSL
 #define SLUICE_GDEFLATE_HEADER_GLSL
 
@@ -7,19 +9,21 @@
 #include "gdeflate_state.glsl"
 #include "huffman.glsl"
 
-// Returns the precode symbol whose length stands at place i of a header (RFC 1951, 3.2.7).
+// Returns the precode symbol whose length is the i-th in a header (RFC 1951, 3.2.7). The precode is
+// the code of the code lengths.
 uint precodeOrder(uint i) {
     const uint order[19] = uint[19](16u, 17u, 18u, 0u, 8u, 7u, 9u, 6u, 10u, 5u, 11u, 4u, 12u, 3u,
                                     13u, 2u, 14u, 1u, 15u);
     return order[min(i, 18u)];
 }
 
-// Reads the code lengths of a dynamic block. In each round every lane decodes one symbol of the
-// precode.
+// Reads the `total` code lengths of a dynamic block: those of literals and lengths, then those of
+// distances. In each round every lane decodes one symbol of the precode, which stands for one or
+// more code lengths.
 void readCodeLengths(bool enabled, uint total) {
     uint lane = lgLane();
     uint position = 0u;
-    uint carried = 0u; // the last length of the previous round
+    uint carried = 0u; // the last code length of the round before
     SLUICE_DONT_UNROLL
     while (wgAny(enabled && gState != kDone && position < total)) {
         bool on = enabled && gState != kDone && position < total;
@@ -33,11 +37,13 @@ void readCodeLengths(bool enabled, uint total) {
         uint at = position + before;
         bool valid = on && at < total;
 
+        // A repeat (symbol 16) takes its value from the nearest lower lane whose symbol is no
+        // repeat.
         uint source = symbol == 16u ? defines & lgLanesBelow() : 1u << lane;
         lgShare(symbol < 16u ? symbol : 0u);
         uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
         value = mix(value, carried, source == 0u);
-        // A run of a nonzero code length covers at most 6 symbols.
+        // Only runs of zeros are longer than 6, and zeros need not be stored.
         if (valid && value != 0u) setCodeLengths(at, value, min(run, min(total - at, 6u)));
         if (valid) bitsConsume(len + extraBits);
         uint last = lgShared(mix(uint(findMSB(defines)), 0u, defines == 0u));
@@ -54,12 +60,13 @@ void readCodeLengths(bool enabled, uint total) {
     fail(enabled && gState != kDone && position < total, SLUICE_ST_INTERNAL);
 }
 
-// Reads one block's header and builds its tables.
+// Reads the header of the next block and builds its codes.
 void readHeader(bool enabled) {
     uint lane = lgLane();
     if (!kLockstep || enabled) {
-        // These variables already have these values or are no longer needed. The assignments end
-        // their lifetimes, so that they occupy no registers below.
+        // At a header these variables have these values already, or nobody needs them any more. The
+        // assignments tell that to the compiler, which then keeps none of them in registers until
+        // they are set again.
         gSlot = 0u;
         gUpper = kLiteral;
         gTokensBefore = gTokens;
@@ -71,7 +78,7 @@ void readHeader(bool enabled) {
     }
     enabled = enabled && gState != kDone;
 
-    // The header is in lane 0's bits.
+    // Lane 0 has the header in its bits.
     lgShare(bitsPeek());
     uint header = lgShared(0u);
     if (enabled && lane == 0u) bitsConsume(3u);
@@ -90,7 +97,9 @@ void readHeader(bool enabled) {
         lgShare(bitsPeek());
         header = lgShared(0u);
         if (lane == 0u && (stored || dynamic)) bitsConsume(stored ? 16u : 14u);
-        bitsRefill(dynamic); // a stored block's first byte belongs to the same step as its length
+        // A stored block refills only after its first byte, which belongs to the same step as its
+        // length.
+        bitsRefill(dynamic);
         if (stored) {
             gStoredLeft = header & 0xffffu;
             gState = kInStored;
@@ -125,7 +134,7 @@ void readHeader(bool enabled) {
         dynamic = dynamic && gState != kDone;
     }
     if (fixedCodes) {
-        // The code lengths are those of RFC 1951, 3.2.6; a word holds eight.
+        // The code lengths are those of RFC 1951, 3.2.6; each word has eight of them.
         sToken[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
         if (lane < 8u)
             sToken[gLengths + 32u + lane] = lane < 3u   ? 0x77777777u

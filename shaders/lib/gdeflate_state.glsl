@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The state of gdeflate.comp's decode stage. The includer defines kTiles, kSuspends and
-// tileIndex().
+// The variables of gdeflate.comp's decode stage, for one lane group and its tile. The includer
+// defines kTiles, kSuspends and tileIndex(), which gdeflate.comp explains.
 #ifndef SLUICE_GDEFLATE_STATE_GLSL
 #define SLUICE_GDEFLATE_STATE_GLSL
 
 #include "bit_reader.glsl"
 #include "lz_expand.glsl"
 
-// The values of gState: where the stage is.
-const uint kAtHeader = 0u;  // at the start of a block
-const uint kInSymbols = 1u; // inside a block of codes
-const uint kInStored = 2u;  // inside a stored block
-const uint kDone = 3u;      // at the end or at an error
+// The values of gState say what the stage reads next.
+const uint kAtHeader = 0u;  // the header of a block
+const uint kInSymbols = 1u; // the symbols of a block with codes
+const uint kInStored = 2u;  // the bytes of a stored block
+const uint kDone = 3u;      // nothing, after the end or an error
 
-// These are the same in all lanes of the group.
-uint gState, gStatus; // gStatus is PENDING as long as there is more to come
-uint gBlocks;         // how many blocks have begun, and kFinal while in the last one
+// The following variables have the same values in all lanes of the group.
+uint gState, gStatus; // gStatus is SLUICE_ST_PENDING until gState is kDone
+// The number of blocks that have begun; bit kFinal is set in the last one.
+uint gBlocks;
 const uint kFinal = 1u << 31;
-uint gTokens;       // how many tokens have begun; at the end, how many are complete
-uint gTokensBefore; // gTokens before the last round
-uint gStoredLeft;   // bytes left in the stored block
-uint gPending;      // lanes that read a distance next
-// gSlot is the index of the token of the lane's match. gUpper is the match's length - 1 in the form
-// in which the token holds it, or kLiteral if the lane reads a literal or a length next.
-const uint kLiteral = 0xff00u; // in a literal's token, see lz_expand.glsl
+uint gTokens;       // how many tokens have begun; after the end, how many are complete
+uint gTokensBefore; // gTokens as it was before the last round
+uint gStoredLeft;   // bytes that the stored block still has
+uint gPending;      // bit k is set if lane k reads a distance next
+// These two belong to the lane. gSlot is the number of the token of the lane's match. gUpper is the
+// upper half of that token, the match's length - 1, or kLiteral if the lane reads a literal or a
+// length next.
+const uint kLiteral = 0xff00u; // the constant part of a literal's token (lz_expand.glsl)
 uint gSlot, gUpper;
 
-// Values that are uniform in the lane group are kept here while the other stage runs, as in
-// lzSuspend. On NVIDIA this reduces the registers from 70 to 61, so that 16 instead of 14 tiles fit
-// on a multiprocessor.
+// While the other stage runs, the variables that are uniform in the lane group are kept here, as
+// those of the expand stage are in lzSuspend. On NVIDIA this reduces the registers from 70 to 61,
+// so that 16 instead of 14 tiles fit on a multiprocessor.
 shared uvec4 sDecode[kSuspends ? 3u * kTiles : 1u];
 
 void decodeSuspend() {
@@ -56,8 +58,11 @@ void decodeResume() {
     gPending = tokens.z;
 }
 
+// Returns how many tokens are complete, from the first one on. If some token of the last round
+// waits for its distance, none of that round counts.
 uint tokensComplete() { return gPending != 0u ? gTokensBefore : gTokens; }
 
+// Ends the tile with this status; tokens without a distance do not count.
 void finish(uint status) {
     gTokens = tokensComplete();
     gPending = 0u;
@@ -69,6 +74,7 @@ void fail(bool condition, uint status) {
     if (condition && gState != kDone) finish(status);
 }
 
+// Ends the block; if it was the last one, the tile is complete.
 void blockDone() {
     gPending = 0u;
     gState = kAtHeader;

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The payload of a symbol in gdeflate.comp. lib/huffman.glsl stores it in its tables.
+// The payload of GDeflate's symbols: what gdeflate.comp wants to know of a symbol, in 16 bits.
+// lib/huffman.glsl stores it in its tables.
 #ifndef SLUICE_GDEFLATE_SYMBOLS_GLSL
 #define SLUICE_GDEFLATE_SYMBOLS_GLSL
 
 #include "formulas/gdeflate.h"
 
-// The two codes of a block, and where their symbols begin in the tables of huffman.glsl. The
-// precode uses the place of the literal/length code, which is built later.
+// The two codes of a block, and where their payloads begin in sSorted (huffman.glsl). The precode,
+// which is the code of the code lengths, takes the place of the first code, which is built when the
+// precode is no longer needed.
 const uint kLitCode = 0u, kLitFirst = 0u;
 const uint kDistCode = 1u, kDistFirst = 288u;
-const uint kPrecode = 2u; // a kind of symbols without tables of its own
+const uint kPrecode = 2u; // only for huffmanPayload's `kind`
 
-// A payload:
+// A payload has these fields:
 //   bits 0 .. 4    the length of the symbol's code plus its extra bits
-//   bits 5 .. 12   a literal's byte, or the bits above the extra bits
-// and flags
-const uint kLength = 1u << 13;    // the symbol begins a match that is 2 longer than the value
+//   bits 5 .. 12   a literal's byte, or the bits of the value above the extra bits
+// and the following flags.
+const uint kLength = 1u << 13;    // the symbol begins a match, which is 2 longer than the value
 const uint kSpecial = 1u << 14;   // the symbol ends the block, or is undefined
 const uint kUndefined = 1u << 15; // the symbol must not occur
+// Returns the payload of a symbol with a code of `len` bits. `kind` is kLitCode, kDistCode or
+// kPrecode; the payload of the precode is the symbol itself.
 uint huffmanPayload(uint kind, uint symbol, uint len) {
     if (kind == kPrecode) return symbol;
     bool distance = kind == kDistCode;

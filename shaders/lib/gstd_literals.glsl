@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the literals of a Gstd part, 128 at a time: four per lane, which form a word.
+// Decodes the literals of a Gstd part, 128 at a time. Each lane decodes four neighbouring literals,
+// which form one word of the output.
 #ifndef SLUICE_GSTD_LITERALS_GLSL
 #define SLUICE_GSTD_LITERALS_GLSL
 
@@ -7,7 +8,8 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// Decodes one literal in each lane that is `on`; all lanes of the group call it.
+// Returns one literal for each lane that is `on`; all lanes of the group call this. `mode` is one
+// of SLUICE_GS_LITERALS_*; `one` is the value of all literals if the mode is LITERALS_ONE.
 uint takeLiteral(bool on, uint mode, uint one) {
     ransRefill(on && mode != SLUICE_GS_LITERALS_ONE);
     uint literal = one;
@@ -24,6 +26,8 @@ uint takeLiteral(bool on, uint mode, uint one) {
     }
     return literal;
 }
+// Returns literal `first` + 4 * lane and the three after it, the first one in the lowest byte.
+// Literals from number `count` on are not decoded, and the bytes in their places are meaningless.
 uint takeLiterals(uint first, uint count, uint mode, uint one) {
     uint own = first + 4u * lgLane();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
@@ -33,25 +37,29 @@ uint takeLiterals(uint first, uint count, uint mode, uint one) {
         word |= takeLiteral(own + k < count, mode, one) << 8u * k;
     return word;
 #else
-    // This is written out because NVIDIA's compiler (580) does not unroll loops with ballots.
+    // The four calls are written out because NVIDIA's compiler (driver 580) does not unroll loops
+    // with ballots.
     uint a = takeLiteral(own < count, mode, one), b = takeLiteral(own + 1u < count, mode, one);
     uint c = takeLiteral(own + 2u < count, mode, one), d = takeLiteral(own + 3u < count, mode, one);
     return a | b << 8 | c << 16 | d << 24;
 #endif
 }
 
-// Decodes `count` literals to the `count` bytes of the tile that end at byte `end`, the end of the
-// part. The byte stage reads them from there before it overwrites them.
+// Decodes `count` literals into the bytes [end - count, end) of the tile; `end` is the end of the
+// part. gstd_expand.comp reads the literals there before it overwrites them. The stores are aligned
+// words. If the first literal is not at a multiple of 4, all literals move up by `skew` bytes, so
+// each lane's word takes bytes from the word of the lane below.
 void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
-    uint start = end - count, skew = start & 3u, carried = 0u; // the last word of the previous
-                                                               // round
+    // `carried` is lane 31's word of the 128 literals before.
+    uint start = end - count, skew = start & 3u, carried = 0u;
     uint wanted = on ? count : 0u;
     for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
         uint word, ahead = wordsAhead();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
         word = takeLiterals(first, wanted, mode, one);
 #else
-        // If the mode is a constant, there are no branches between the literals.
+        // Each call below has a constant as its mode, so that no branch stands between the
+        // literals.
         if (kLockstep)
             word = takeLiterals(first, wanted, mode, one);
         else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the sequences of a Gstd part, 32 at a time, one per lane.
+// Decodes the sequences of a Gstd part, 32 at a time, one per lane. A sequence is a number of
+// literals and a match.
 #ifndef SLUICE_GSTD_SEQUENCES_GLSL
 #define SLUICE_GSTD_SEQUENCES_GLSL
 
@@ -8,10 +9,16 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// These return the origins of the last three offsets. `changes` is the mask of the lanes that
-// changed the list of these offsets. An origin is either a lane, or 32 + an index in the list as it
-// was before all lanes.
-uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if there is none
+// An offset may repeat one of the last three offsets, which form a list, the latest first. 32 lanes
+// decode 32 sequences at once, so a lane does not know yet what the lanes below it have put into
+// the list. It finds the *origin* of its offset instead: the number of a lane below, whose offset
+// it takes, or 32, 33 or 34 for the first, second or third offset that the list had before these 32
+// sequences.
+//
+// latest, second and third return the origins of the list's three offsets after the lanes in
+// `changes` have changed the list. `swaps` are those lanes of `changes` that only exchanged the
+// first two offsets.
+uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if `lanes` is 0
 uint latest(uint changes) { return min(highest(changes), 32u); }
 uint second(uint changes) {
     uint others = changes & ~(1u << (latest(changes) & 31u));
@@ -22,15 +29,17 @@ uint third(uint changes, uint swaps) {
     return mix(34u, second(changes & ((1u << (highest(others) & 31u)) - 1u)), others != 0u);
 }
 
-// Returns the offset of an origin. `value` is the offset of the origin's lane, if the origin is a
-// lane.
+// Returns the offset of an origin. If the origin is a lane, `value` must be that lane's offset, and
+// is returned. Otherwise returns one of `repeats`, the list before these 32 sequences.
 uint offsetOf(uint origin, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, origin == 32u), origin < 34u), value,
                origin < 32u);
 }
 
-// Follows a chain of origins to its end, which is a lane that is its own origin, or an origin of 32
-// or more. Five steps of pointer jumping are enough for 32 lanes.
+// An origin may be a lane whose offset comes from another lane. `jump` replaces a lane's origin by
+// the origin of that lane; `followed` does so five times. Each jump doubles the distance, so five
+// jumps reach the end of any chain in 32 lanes: a lane that is its own origin, or an origin of 32
+// and above.
 uint jump(uint origin) {
     lgShare(origin);
     uint next = lgShared(origin & 31u);
@@ -47,8 +56,9 @@ uint followed(uint origin) {
 #endif
 }
 
-// Decodes `count` sequences to consecutive records, starting at `firstRecord`. Returns the sums of
-// their lengths.
+// Decodes `count` sequences and writes their records to the slot, beginning with record
+// `firstRecord`. literalSum and matchSum receive the sums of the sequences' literal counts and
+// match lengths.
 void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
                      out uint matchSum) {
     uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8,
@@ -86,12 +96,14 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
 
         wordsMove(ahead);
 
-        // This finds the origin of the offset. A sequence that repeats the latest offset does not
-        // change the list of the last three. Among the other sequences, the latest one determines
-        // the first offset of the list, and the one before it determines the second. The third
-        // offset is what the second one was before the latest sequence that did more than swap the
-        // first two.
-        uint used = symbol + uint(literals == 0u); // index of a repeated offset, 0 .. 3; 3 means 0
+        // Finds the origin of each offset. A sequence that repeats the latest offset does not
+        // change the list. The last sequence that changes the list has set its first offset, and
+        // the last but one has set its second. The third offset is what the second was before the
+        // last sequence that did more than exchange the first two.
+        //
+        // `used` is the index in the list of a repeated offset. For a sequence without literals it
+        // is one further on, where index 3 means 0 (docs/format.md, 7.5).
+        uint used = symbol + uint(literals == 0u);
         used = mix(used, 0u, used == SLUICE_GS_REPEATS);
         bool old = here && !fresh;
         uvec3 masks = lgBallot3(fresh, fresh || (old && used != 0u), old && used == 1u);
@@ -111,7 +123,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats),
                         offsetOf(places.z, next.z, repeats));
 
-        // One scan computes both sums in the halves of a word, unless they could overflow.
+        // One scan adds up both sums, in the two halves of a word, unless a half could overflow.
         uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
         lgScan(literals + (matchLength << 16), before, total);
         literalsBefore = before & 0xffffu;
@@ -130,6 +142,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         literalSum += literalTotal;
         matchSum += lengthTotal;
     }
+    // The record behind the last sequence says where that sequence ends.
     if (on && lgLane() == 0u) {
         PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + count] =
             uvec2((literalSum + matchSum) & 0xffffu | literalSum << 16, 0u);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of a Gstd part. This file reads the frequencies or code lengths of the symbols and
-// builds the decoding tables from them.
+// The decoding tables of a Gstd part (docs/format.md, 7.3): reads the number of slots, or the code
+// length, of each symbol, and builds the tables from them. A *slot* of a table is one of the 2^log
+// values by which it is looked up.
 #ifndef SLUICE_GSTD_TABLES_GLSL
 #define SLUICE_GSTD_TABLES_GLSL
 
 #include "loops.glsl"
 #include "gstd_tile.glsl"
 
-// Shared memory holds either a table of literals or four tables of sequences. A table of literals
-// has 2^11 slots and 256 symbols: marks, then entries (see rans.glsl), then space for building a
-// prefix code. A table of sequences has 2^10 slots and an entry for each of its symbols.
+// A lane group has kRansWords words of shared memory for tables. They hold either the table of
+// literals or the four tables of sequences. Each table is marks and then entries, as rans.glsl
+// explains.
+// - Literals: words 0 .. 127 are the marks of 2^11 slots, words 128 .. 383 are the entries of 256
+//   symbols, and 16 words from kLengthsAt on are used while a prefix code is built.
+// - Sequences: table t has its marks, for 2^10 slots, from word kSequenceMarks * t on. The entries
+//   of the four tables follow in words 256 .. 451, one for each symbol of their alphabets.
 const uint kRansWords = 452u;
 const uint kLiteralEntries = 128u, kLengthsAt = 384u, kSequenceMarks = 64u;
 const uint kLengthEntries = 256u, kMatchEntries = kLengthEntries + SLUICE_GS_LITERAL_LENGTHS;
@@ -17,12 +22,14 @@ const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS,
            kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
 #include "rans.glsl"
 
-// The numbers of slots, or the code lengths, of eight rows of 32 symbols: a lane holds those of the
-// symbols lane, lane + 32, ... Two rows share a word. Loops over rows are not unrolled, because
-// drivers take long enough to compile the code as it is.
+// The numbers that were read for each symbol, 16 bits each: its number of slots, or its code
+// length. A row is 32 symbols, one per lane: row r gives lane i symbol 32 r + i. v[p] holds row 2 p
+// in its low half and row 2 p + 1 in its upper half. Most loops over rows are not unrolled, because
+// drivers take long to compile these kernels even so.
 struct Rows {
     uint v[4];
 };
+// Returns v[pair] (rows 2 pair and 2 pair + 1), without indexing an array by a variable.
 uint pairOf(Rows rows, uint pair) {
     uint value = 0u;
     SLUICE_UNROLL
@@ -35,13 +42,15 @@ void setPair(inout Rows rows, uint pair, uint value) {
     for (uint i = 0u; i < 4u; ++i)
         rows.v[i] = mix(rows.v[i], value, i == pair);
 }
-// The tables of sequences have a pair of rows each.
+// The numbers of the four tables of sequences, which are described in this order. Table t occupies
+// rows 2 t and 2 t + 1 of gSequences, since an alphabet has at most 64 symbols.
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
 
 Rows gLiterals, gSequences;
 uint gLiteralMode, gLiteralLog, gSequenceLog, gModulus;
 bool gTablesGood;
 
+// Returns how many symbols the table has. Offsets have remainders only if the modulus is above 1.
 uint alphabet(uint table) {
     return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
            : table == kMatchLengths ? SLUICE_GS_MATCH_LENGTHS
@@ -50,18 +59,22 @@ uint alphabet(uint table) {
                                     : 0u;
 }
 
-// Returns whether the lane has a symbol in the row.
+// Returns whether this lane has a symbol in row `row`. An alphabet of sequences may end inside a
+// row of gSequences; the rows of literals have all 256 symbols.
 bool hasSymbol(bool sequences, uint row) {
     return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1);
 }
 
-// Reads the number of slots of a symbol, given its class.
+// Reads how many slots a symbol has. Class c stands for c slots if c < 2. Otherwise it stands for
+// 2^(c - 1) slots plus the number that the next c - 1 bits have.
 uint ransSlots(bool on, uint symbolClass) {
     uint extra = ransBits(on && symbolClass > 1u, max(symbolClass, 1u) - 1u);
     return mix(1u << (max(symbolClass, 1u) - 1u) | extra, symbolClass, symbolClass < 2u);
 }
 
-// Reads eight rows of classes and turns them into numbers of slots, unless they are code lengths.
+// Reads the description of a literals' table or of the sequences' tables: a class for each symbol,
+// and then its number of slots. If `lengths` is set, the classes themselves are the code lengths.
+// Sets gTablesGood to false if the table of the classes is not valid.
 Rows readRows(bool on, bool sequences, bool lengths) {
     bool mine = on && lgLane() < SLUICE_GS_CLASSES;
     uint ahead = wordsAhead(), symbolClass = ransBits(mine, 3u),
@@ -95,7 +108,8 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     return rows;
 }
 
-// Opens part `part` and reads all of its tables, but keeps only those that are wanted.
+// Begins to read part `part` and reads all of its tables, since they stand one behind the other,
+// but keeps only those that are wanted. A part may lack the literals' table or those of sequences.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words, p.regions);
@@ -113,7 +127,8 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
             if (here && !ofSequences && wantLiterals) {
                 gLiterals = rows;
                 gLiteralMode = mode;
-                // The part may be an earlier one, whose header has not been checked.
+                // The part may be an earlier one, whose header this lane group has not checked. So
+                // the log is limited here.
                 gLiteralLog = min(SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u), SLUICE_GS_MAX_LITERAL_LOG);
             }
             if (here && ofSequences && wantSequences) {
@@ -125,18 +140,20 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     gModulus = sequences && wantSequences ? gModulus : before;
 }
 
-// Builds the table of a canonical prefix code. The stream has a code's first bit lowest. Slots are
-// the 2^11 bit strings of the longest code's length, with a code's first bit highest. An entry
-// holds a symbol and, in bits 8 .. 11, the length of its code. Returns false if the code is not
-// complete.
+// Builds the table of a canonical prefix code for the literals. Its slots are all strings of 11
+// bits, the length of the longest code, as numbers with the first bit highest; the stream has a
+// code's first bit lowest. An entry holds a symbol in bits 0 .. 7 and the length of its code in
+// bits 8 .. 11. Returns false if the code is not complete.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
     uint own = lgLane();
     Rows rows = gLiterals;
     lgBarrierShared();
-    if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = 0u; // counts the symbols of a length
+    // First, word kLengthsAt + n counts the symbols with codes of length n.
+    if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = 0u;
     ransTable(on, 0u, kLongest);
-    // A symbol's index among the symbols of its length is stored above the length.
+    // This loop gives each symbol its index among the symbols with codes of its length, in their
+    // order, and stores that index above the length in the symbol's half word of `rows`.
     SLUICE_DONT_UNROLL
     for (uint r = 0u; r < 8u; ++r) {
         uint shift = 16u * (r & 1u), pair = pairOf(rows, r >> 1), codeLength = pair >> shift & 15u;
@@ -152,6 +169,9 @@ bool buildCode(bool on) {
                 pair | (before + uint(bitCount(same & lgLanesBelow()))) << (shift + 4u));
         lgBarrierShared();
     }
+    // Now lane n looks at length n. Codes of that length come behind `shorter` symbols and behind
+    // `space` slots, which the shorter codes take up. The code is complete if all lengths together
+    // take up 2^11 slots.
     uint count = sRans[ransAt(kLengthsAt + (own & 15u))];
     bool isLength = own >= 1u && own <= kLongest;
     uint shorter, symbols, space, spaces;
@@ -161,6 +181,7 @@ bool buildCode(bool on) {
     bool goOn = lgLoopsGoOn(), good = tooLong == 0u && spaces == 1u << kLongest && goOn;
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
     lgBarrierShared();
+    // Each symbol writes its entry, in canonical order, and marks the first slot of its code.
     SLUICE_DONT_UNROLL
     for (uint r = 0u; r < 8u; ++r) {
         uint value = pairOf(rows, r >> 1) >> 16u * (r & 1u) & 0xffffu, codeLength = value & 15u,
@@ -176,6 +197,9 @@ bool buildCode(bool on) {
     return good;
 }
 
+// buildLiterals and buildSequences build the tables from gLiterals and gSequences. They return
+// false if a table is not valid. Only groups that are `on` build; the others take part in the
+// barriers.
 bool buildLiterals(bool on) {
     bool huffman = on && gLiteralMode == SLUICE_GS_LITERALS_HUFFMAN,
          rans = on && gLiteralMode == SLUICE_GS_LITERALS_RANS;
@@ -197,6 +221,7 @@ bool buildLiterals(bool on) {
     return good;
 }
 
+// Returns the word at which the entries of a sequences' table begin.
 uint entriesOf(uint table) {
     return mix(mix(kLengthEntries, kMatchEntries, table == kMatchLengths),
                mix(kOffsetEntries, kRemainderEntries, table == kRemainders), table >= kOffsets);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Gstd tile that a lane group works on: its region and the list of its parts. A part is a piece
-// of the tile whose symbols are decoded independently.
+// of the tile whose symbols are decoded on their own; there are at most 16. Its literals and its
+// sequences may use tables of an earlier part, their *owner*.
 #ifndef SLUICE_GSTD_TILE_GLSL
 #define SLUICE_GSTD_TILE_GLSL
 
@@ -10,34 +11,41 @@
 
 const uint kNone = 0xffffffffu;
 
+// Addresses of the tile's compressed bytes, of its output, and of its slot of scratch.
 uvec2 gSource, gDestination, gSlot;
+// Bytes of the source, bytes of the output, and number of parts.
 uint gSourceBytes, gSize, gParts;
-// Lane i holds the entry of part i: first byte and number of bytes in the output, first word and
-// number of words in the source.
+// Lane i holds four numbers of part i: x is the first byte of its output, y the size of its output
+// in bytes, z the first 16-bit word of its source, w the size of its source in 16-bit words.
 uvec4 gPart;
-uint gLiteralOwners, gSequenceOwners; // parts that have tables of their own
+// Bit i of gLiteralOwners is set if part i has a literals' table of its own, bit i of
+// gSequenceOwners if it has sequences' tables of its own.
+uint gLiteralOwners, gSequenceOwners;
 
+// sourceWord returns 16-bit word `index` of the source, sourceWord32 its 32-bit word `index`.
 uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 uint sourceWord32(uint index) { return WordsIn(gSource).w[index]; }
 
-// Reads a region. Returns OK, the status of a region that is not allowed, or kNone if the tile is
-// stored.
+// Loads region `index` and checks it. Returns SLUICE_ST_BAD_REGION if it breaks a rule, kNone if
+// the tile is stored, that is, if its source is the plain output, and otherwise SLUICE_ST_OK.
 uint openRegion(uint index) {
     Region region = loadRegion(index);
     gSource = region.source;
     gDestination = region.destination;
-    if (!sourceAllowed(region, SLUICE_GS_MAX_COMPRESSED) ||
-        !destinationAllowed(region, SLUICE_GS_TILE_BYTES))
-        return SLUICE_ST_BAD_REGION;
+    bool isInside =
+        destinationAllowed(region, p.maxTileBytes) ||
+        outputInside(region, p.maxTileBytes, p.secondDestination, p.secondDestinationSize);
+    if (!sourceAllowed(region, SLUICE_GS_MAX_COMPRESSED) || !isInside) return SLUICE_ST_BAD_REGION;
     gSourceBytes = region.sourceSize.x;
     gSize = region.size.x;
     return (p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u && gSourceBytes == gSize ? kNone
                                                                                   : SLUICE_ST_OK;
 }
 
-// Reads the tile's header and the list of its parts. Returns a status.
+// Reads the tile's header and the list of its parts into gParts, gPart and the owners. Returns the
+// tile's status. A group that is not `on` reads nothing.
 uint loadParts(bool on) {
     uint status = SLUICE_ST_OK, lane = lgLane();
     gParts = 0u;
@@ -79,13 +87,14 @@ uint loadParts(bool on) {
     return status;
 }
 
-// Returns lane `part`'s `value`, for a component of gPart.
+// Returns lane `part`'s `value`. Callers pass a component of gPart as `value`, to get a number of
+// part `part`.
 uint ofPart(uint value, uint part) {
     lgShare(value);
     return lgShared(part);
 }
 
-// Returns the highest part in `owners` before `part`, or kNone.
+// Returns the last part in `owners` before `part`, or kNone if there is none.
 uint ownerBefore(uint owners, uint part) {
     owners &= (1u << part) - 1u;
     return owners == 0u ? kNone : uint(findMSB(owners));

@@ -1,61 +1,70 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Canonical Huffman codes for a lane group. This file sorts the symbols, checks the code and
-// decodes.
+// Canonical Huffman codes for a lane group: sorts the symbols of an alphabet by their codes, checks
+// that the code is complete, and decodes.
 //
-// There is no 2^n look-up table, because the use of shared memory decides how many tiles an SM
-// holds, and filling a table takes longer than it saves (docs/performance.md). Decoding needs only
-// 15 words, which hold the end of the codes of each length, and the symbols in canonical order.
-// When symbols are sorted, the rank of a symbol among those of its length is a population count
-// over the lower lanes that have the same length.
+// There is no look-up table of 2^n entries, because shared memory decides how many tiles an SM
+// holds, and filling such a table takes longer than it saves (docs/performance.md). Decoding needs
+// only 15 words, which tell for each length where the codes up to that length end, and the symbols
+// in canonical order (shorter codes first, then lower symbols). To sort the symbols, each symbol
+// counts the symbols with codes of its length in lower lanes.
 //
-// The includer defines kTiles, tileIndex(), the array sToken, kUnpaired, and huffmanPayload(kind,
-// symbol, length), which packs what it needs of a symbol into 16 bits.
+// A lane group has two codes, numbered 0 and 1 (GDeflate's literals and lengths, and its
+// distances). The *payload* of a symbol is what the decoder wants to know of it, in 16 bits; the
+// payload stands in sSorted instead of the symbol.
+//
+// The including shader defines kTiles, the tiles of a workgroup; tileIndex(), which of these this
+// lane group decodes; sToken, an array in shared memory; kUnpaired, which is true if a tile has
+// only one lane group; and huffmanPayload(kind, symbol, length).
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
 #include "loops.glsl"
 #include "lanes.glsl"
 
-const uint kSymbols = 320u; // of both alphabets together
+const uint kSymbols = 320u; // most symbols that both alphabets have together
 
 shared uint sSorted[kTiles * (kSymbols / 2u)]; // payloads in canonical order
-// Each code has four quads, that is, 16 words. Word l - 1 (l = 1 .. 15) describes the codes of
+// A code has four vectors, that is, 16 words. Word l - 1 (l = 1 .. 15) describes the codes of
 // length l:
 //   bits 17 .. 31  the end of the codes of length <= l, left-aligned to 15 bits, minus 1
-//   bits 5 .. 13   what to add to a code to get its symbol's index in sSorted, modulo 2^9
+//   bits 5 .. 13   what to add to a code to get the index of its payload in sSorted, modulo 2^9
 //   bits 0 .. 4    32 - l
-// or 0 if there is no code of length <= l. A fifth quad follows, with copies of the words for
-// lengths 4, 8 and 12.
+// The word is 0 if there is no code of length <= l. A fifth vector has copies of the words for
+// lengths 4, 8 and 12, with which the search begins.
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
-// While a code is built, a part of sToken holds the code lengths, 4 bits each, followed by a word
-// for each length. huffmanBuildAt sets its place.
+// While a code is built, kBuildWords words of sToken hold the code lengths, 4 bits each, and then a
+// word for each length. huffmanBuildAt says where in sToken they stand.
 const uint kBuildWords = kSymbols / 8u + 16u;
 
-uint gSorted, gQuads; // where this lane group's parts begin
-uint gLengths, gRanks;
+uint gSorted, gQuads;  // where this lane group's words begin in sSorted and in sQuads
+uint gLengths, gRanks; // where the code lengths, and the words for each length, begin in sToken
 
 void huffmanBegin() {
     gSorted = tileIndex() * (kSymbols / 2u);
     gQuads = tileIndex() * 2u * kQuads;
 }
 
-// `index` is the first of kBuildWords words of sToken that are free until the code is built.
+// The next code is built in the kBuildWords words of sToken from `index` on. Nothing else may use
+// these words until the code is built.
 void huffmanBuildAt(uint index) {
     gLengths = index;
     gRanks = index + kSymbols / 8u;
 }
 
+// Returns the code length of symbol i.
 uint codeLength(uint i) { return (sToken[gLengths + (i >> 3)] >> ((i & 7u) * 4u)) & 15u; }
 
-// Sets the same length `count` times, 1 .. 6. The places must hold 0.
+// Sets the code lengths of the `count` symbols from i on, 1 .. 6 of them, to `codeLength`. These
+// lengths must have been 0.
 void setCodeLengths(uint i, uint codeLength, uint count) {
     uint bits = codeLength * (0x111111u >> (24u - 4u * count)), shift = (i & 7u) * 4u;
     atomicOr(sToken[gLengths + (i >> 3)], bits << shift);
     if (shift + 4u * count > 32u) atomicOr(sToken[gLengths + (i >> 3) + 1u], bits >> (32u - shift));
 }
 
+// Sets all code lengths to 0.
 void clearCodeLengths(bool enabled) {
     lgBarrierShared();
     if (enabled) {
@@ -65,8 +74,10 @@ void clearCodeLengths(bool enabled) {
     lgBarrierShared();
 }
 
-// Returns the code lengths of the lane's symbols in three rows of 32. If `wide` is false, there is
-// only the first row.
+// Returns the code lengths of three symbols of this lane, one in each of the rows row, row + 1 and
+// row + 2. A row is 32 symbols: row r gives lane i symbol 32 r + i. Symbols from n on get length 0.
+// If `wide` is false, only the first row is read. `lengths` is the index of the alphabet's first
+// code length.
 uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
@@ -77,21 +88,24 @@ uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide)
     return mix(uvec3(0u), len, enabled ? lessThan(symbol, uvec3(n)) : bvec3(false));
 }
 
-// Returns the lanes whose length agrees with this lane's index in bit `bit`.
+// For each of the three rows, returns the mask of the lanes whose length agrees with *this lane's
+// index* in bit `bit`.
 uvec3 huffmanSameBit(uvec3 len, uint bit) {
     bvec3 set = notEqual(len & (1u << bit), uvec3(0u));
     return lgBallot3(set.x, set.y, set.z) ^ ((lgLane() >> bit & 1u) - 1u);
 }
 
-// Returns the lanes whose length is this lane's index modulo 16.
+// For each of the three rows, returns the mask of the lanes whose length is this lane's index
+// modulo 16.
 uvec3 huffmanOfLength(uvec3 len) {
     return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) &
            huffmanSameBit(len, 3u);
 }
 
-// Returns the place of the lane's symbol of a row. Lane k holds `next` and `holders` for length k:
-// `next` is where that length's symbols of this row begin, and is advanced to the next row;
-// `holders` is the mask of the lanes that hold such symbols.
+// Returns where the payload of this lane's symbol, of code length `len`, belongs in sSorted. All
+// lanes call this together, for one row of symbols after the other. Lane k answers for length k.
+// There, `next` is the place of the row's first symbol of that length, and is advanced to the next
+// row's; `holders` is the mask of the lanes whose symbols have that length.
 uint huffmanPlace(uint len, uint holders, inout uint next) {
     lgShare(next);
     uint place = lgShared(len);
@@ -101,9 +115,10 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// Stores those of three symbols whose place is odd, or those whose place is even. The even places
-// must be stored first, since that clears the other half of the word. A symbol of length 0 is not
-// stored.
+// Stores the payloads of three symbols in sSorted, two to a word. If `odd` is false, stores those
+// with even places, which overwrite the word; otherwise those with odd places, which keep its low
+// half. So the caller must store the even ones first, with a barrier behind them. A symbol with
+// length 0 is not stored.
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
     if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
@@ -114,18 +129,19 @@ void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
 }
 
 struct HuffmanCode {
-    uint rank;    // place of the first symbol whose length is this lane's index
-    uint symbols; // how many symbols have a code
-    bool single;  // there is one symbol, of length 1, or none
+    uint rank;    // how many symbols have codes shorter than this lane's index
+    uint symbols; // how many symbols have a code at all
+    bool single;  // there is one symbol, and its code has one bit, or there is none
     bool good;    // the code is complete, or single
 };
 
-// Checks a code and writes its quads. Lane l owns length l, whose codes begin after those of all
-// shorter lengths. `count` is the number of symbols of that length, and `ones` is the number of
-// symbols of length 1.
+// Checks code `code` (0 or 1) and writes its words of sQuads. Lane l answers for length l: `count`
+// is the number of symbols with that length, whose codes begin behind those of all shorter lengths.
+// `ones` is the number of symbols with codes of one bit, and `first` the place of the alphabet's
+// first payload in sSorted.
 HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
-    // One scan computes two sums: the low 9 bits count symbols, and the bits above count code space
-    // in units of 2^-15.
+    // One scan adds up two sums: the low 9 bits count symbols, and the bits above them count code
+    // space in units of 2^-15.
     uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
     lgScan(space << 9 | count, before, total);
     uint rank = before & 511u, first_ = before >> 9, symbols = total & 511u;
@@ -142,7 +158,8 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
     return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
 }
 
-// Does huffmanSort in chunks of 32 symbols, one after the other, which takes few registers.
+// Does what huffmanSort describes, with the rows of 32 symbols one after the other, which takes few
+// registers.
 bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                        const uint chunks) {
     uint lane = lgLane();
@@ -177,8 +194,8 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
         uint high = lgBallot((len & 8u) != 0u);
         uint same = ((len & 1u) != 0u ? low.x : ~low.x) & ((len & 2u) != 0u ? low.y : ~low.y) &
                     ((len & 4u) != 0u ? low.z : ~low.z) & ((len & 8u) != 0u ? high : ~high);
-        // There are at most n symbols for any code lengths, so the place stays inside the
-        // alphabet's part.
+        // However the code lengths are chosen, there are at most n symbols, so `place` stays inside
+        // this alphabet's places.
         uint place = first + sToken[gRanks + len] + uint(bitCount(same & lgLanesBelow()));
         lgBarrierShared();
         if (len != 0u) {
@@ -192,9 +209,9 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     return sorted.good;
 }
 
-// Does huffmanSort with all rows of 32 symbols interleaved, because most of the time is spent
-// waiting for the previous step. The rows are written out because NVIDIA's compiler (580) does not
-// unroll loops with ballots.
+// Does what huffmanSort describes, with all rows of 32 symbols side by side, because a row alone
+// would spend most of its time waiting for its own previous step. The rows are written out because
+// NVIDIA's compiler (driver 580) does not unroll loops with ballots.
 bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                      const bool wide) {
     uint lane = lgLane();
@@ -215,8 +232,8 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     lgShare(count);
     HuffmanCode sorted = huffmanQuads(enabled, count, lgShared(1u), code, first);
 
-    // Whatever the code lengths, there are at most n symbols, so places stay inside the alphabet's
-    // part.
+    // However the code lengths are chosen, there are at most n symbols, so all places stay inside
+    // this alphabet's places.
     uint next = first + sorted.rank, twice = sorted.single ? 0x10001u : 1u;
     uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u),
           placeC = uvec3(0u);
@@ -256,32 +273,35 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     return sorted.good;
 }
 
-// Sorts n symbols by code length; n is at most 32, or 288 if `wide`. The code lengths begin at
-// index `lengths`. The symbols are written to sSorted, starting at place `first`, which is even,
-// and the quads are those of `code` (0 or 1). `kind` is passed to huffmanPayload. Returns false for
-// a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of
-// libdeflate 1.8; the last two decode to one symbol whatever the bit). Code lengths must be
-// visible; sSorted and sQuads are visible afterwards.
+// Sorts the n symbols of an alphabet by their codes and prepares code `code` (0 or 1) for
+// huffmanDecode; n is at most 32, or 288 if `wide`. The alphabet's code lengths begin at index
+// `lengths`, its payloads go to sSorted from place `first` on, an even number, and `kind` is passed
+// to huffmanPayload.
+//
+// Returns whether the code is complete, has a single symbol of length 1, or is empty. (That is the
+// rule of libdeflate 1.8; in the last two cases every bit decodes to the same symbol.) A barrier
+// must have made the code lengths visible; sSorted and sQuads are visible afterwards.
 bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                  const bool wide) {
 #ifdef SLUICE_NARROW
-    // Compilers for Intel's GPUs, whose subgroups are narrow, would spill registers if the rows
-    // were interleaved.
+    // Intel's GPUs have narrow subgroups, and their compilers would spill registers if the rows
+    // stood side by side.
     return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
 #else
-    // With kUnpaired, registers decide how many tiles an SM holds.
+    // With kUnpaired, registers decide how many tiles an SM holds, so the rows go one after the
+    // other.
     if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 #endif
 }
 
-// Decodes the code at the low end of `next` without a branch. Returns its length in x and its
-// symbol's payload in y; the upper 16 bits of y are undefined. For codes that huffmanSort refused
-// the result is meaningless, but no access goes outside the tables.
+// Decodes the code at the low end of `next` without a branch. Returns the code's length in x and
+// its symbol's payload in the low half of y; the upper half is undefined. After huffmanSort has
+// returned false the result is meaningless, but no access leaves the tables.
 uvec2 huffmanDecode(uint next, uint code) {
-    // c is the code, left-aligned to 15 bits in the top of the word. The code is longer than l if c
-    // is not below the word of length l. The other bits of that word, below these 15, do not change
-    // the comparison; a word of 0 means that there are no codes up to that length.
+    // c is the code, left-aligned in the top 15 bits of a word. The code is longer than l bits if c
+    // is at least the word of sQuads for length l. In that word, the bits below the top 15 never
+    // change the comparison, and the whole word is 0 if there are no codes up to that length.
     uint c = bitfieldReverse(next) & 0xfffe0000u;
     uint quads = gQuads + code * kQuads;
     uvec3 steps = sQuads[quads + 4u].xyz;

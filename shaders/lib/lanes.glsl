@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32, the
-// abstraction for formats with 32 interleaved streams.
+// Lanes: subgroup operations, by hardware or emulated, and on top of them the *lane group* of 32
+// lanes. Formats with 32 interleaved streams are decoded by lane groups.
 //
-// The specialization constants are the workgroup size and S, the subgroup size (4 .. 128, a power
-// of two). SLUICE_EMU makes a variant that emulates subgroups of S lanes in shared memory and uses
-// no subgroup operation at all. The other variants use hardware subgroups; SLUICE_NARROW is for S <
-// 32. (A branch on S instead would cost SwiftShader minutes of compilation.)
+// The specialization constants are the workgroup size and S, the subgroup size, a power of two from
+// 4 to 128. A shader is compiled in three variants. SLUICE_EMU emulates subgroups of S lanes in
+// shared memory and uses no subgroup operation at all. SLUICE_NARROW is for hardware subgroups with
+// S < 32. A shader without these macros is for hardware subgroups with S >= 32. (The variants are
+// not branches on S, because SwiftShader took minutes to compile such a branch.)
 //
-// A lane group is
-//   native    S == 32: the subgroup. The workgroup is any multiple of 32; lane groups run on
-//             their own.
-//   wide      S > 32: a 32-lane part of the subgroup. The workgroup is any multiple of S; the
-//             S / 32 lane groups of a subgroup run in lockstep.
-//   narrow    S < 32: 32 / S subgroups, joined through shared memory. The workgroup is 32, one
-//             lane group.
-//   emulated  All operations are in shared memory. The workgroup is max(32, S), its lane groups
-//             run in lockstep; for S < 32 the lane group's operations do not depend on S.
-// Every lg...() call must stand in control flow that is uniform for all lane groups in lockstep.
-// wgAny() makes such conditions out of per-group ones.
+// The forms of a lane group are:
+// - native, S = 32: it is a subgroup. The workgroup is any multiple of 32, and its lane groups run
+//   independently.
+// - wide, S > 32: it is a part of a subgroup. The workgroup is any multiple of S. The S / 32 lane
+//   groups of a subgroup run in *lockstep*: they take the same branches.
+// - narrow, S < 32: it is 32 / S subgroups, joined through shared memory. The workgroup is 32
+//   invocations, one lane group.
+// - emulated: all operations go through shared memory. The workgroup has max(32, S) invocations,
+//   and its lane groups run in lockstep. With S < 32 the operations of a lane group do not depend
+//   on S.
 //
-// Lanes are numbered by the hardware (gl_SubgroupID, gl_SubgroupInvocationID), never by
-// gl_LocalInvocationID, which Vulkan does not tie to them. Full subgroups are required, so every
-// workgroup has whole subgroups only.
+// Names begin with wg for the workgroup, sg for the subgroup, lg for the lane group. Every call of
+// an lg function must stand in control flow that is uniform for all lane groups in lockstep. Where
+// a condition differs between lane groups, wgAny() returns whether any of them fulfils it, which is
+// uniform.
+//
+// Lanes are numbered as the hardware does (gl_SubgroupID, gl_SubgroupInvocationID), never by
+// gl_LocalInvocationID, since Vulkan does not tie these to each other. Full subgroups are required,
+// so a workgroup consists of whole subgroups.
 #ifndef SLUICE_LANES_GLSL
 #define SLUICE_LANES_GLSL
 
@@ -54,40 +59,43 @@ const bool kLockstep = kSubgroupSize > 32u;
 #endif
 
 // -----------------------------------------------------------------------------------------------
-// The place of this invocation: its index in the workgroup, counted along the subgroups.
+// wgInvocation returns the number of this invocation in the workgroup, counted along the subgroups.
 
 #ifdef SLUICE_EMU
 uint wgInvocation() { return gl_LocalInvocationIndex; }
 #else
 uint wgInvocation() { return gl_SubgroupID * kSubgroupSize + gl_SubgroupInvocationID; }
 #endif
-// The workgroup's index in the dispatch. It may lie past the number of workgroups that the host
-// asked for, since the list is folded into a rectangle.
+// Returns the workgroup's number in the list of workgroups. It may be behind the end of that list,
+// because a dispatch is a rectangle of whole rows (SLUICE_MAX_GRID).
 uint wgIndex() { return gl_WorkGroupID.y * SLUICE_MAX_GRID + gl_WorkGroupID.x; }
 uint sgLane() { return wgInvocation() & (kSubgroupSize - 1u); }
 uint sgIndex() { return wgInvocation() / kSubgroupSize; }
 
-// Lane 0 .. 31 in the lane group, and the lane group's index in the workgroup.
+// lgLane returns the lane's number in the lane group, 0 .. 31; lgIndex returns the lane group's
+// number in the workgroup.
 uint lgLane() { return wgInvocation() & 31u; }
 #ifdef SLUICE_EMU
 uint lgIndex() { return wgInvocation() >> 5; }
 #else
 uint lgIndex() { return kNative ? gl_SubgroupID : wgInvocation() >> 5; }
 #endif
+// Returns the mask of the lanes of the lane group that are below this one.
 uint lgLanesBelow() { return (1u << lgLane()) - 1u; }
 
 // -----------------------------------------------------------------------------------------------
 // Barriers
 
-// Waits for the whole workgroup; what was written to shared memory before is visible after.
+// Waits for the whole workgroup. Earlier stores to shared memory are visible afterwards.
 void wgBarrierShared() {
     memoryBarrierShared();
     barrier();
 }
 
-// Does the same for buffer memory too. `plain` is set if an execution barrier makes plain stores
-// visible to the workgroup. Then the stronger barrier, which waits for the last cache level, is
-// avoided.
+// Does what wgBarrierShared does, and also makes stores to buffers visible to the workgroup.
+// `plain` says that on this device plain stores become visible by an execution barrier
+// (SLUICE_CONSTANT_PLAIN_STORES_VISIBLE). This avoids memoryBarrierBuffer, which waits until the
+// stores have reached the last level of cache.
 void wgBarrierAll(const bool plain) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (plain) {
@@ -100,17 +108,18 @@ void wgBarrierAll(const bool plain) {
     wgBarrierShared();
 }
 
-// Does what wgBarrierShared does, for the lanes of one lane group. In the narrow and emulated forms
+// Does what wgBarrierShared does for the lanes of one lane group. In the narrow and emulated forms
 // it waits for the whole workgroup.
 void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
 #else
-    subgroupBarrier(); // orders memory too
+    // subgroupBarrier orders accesses to memory, too.
+    subgroupBarrier();
 #endif
 }
 
-// Does the same for shared memory and buffer memory.
+// Does what lgBarrierShared does, and also makes stores to buffers visible to the lane group.
 void lgBarrierAll() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     memoryBarrierBuffer();
@@ -121,14 +130,15 @@ void lgBarrierAll() {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Shared memory through which the emulated and narrow forms exchange values. It is double-buffered,
-// so that one barrier per operation is enough: an operation writes to the half that the operation
-// before last used, and every lane has finished reading that half.
+// The emulated and narrow forms exchange values through these arrays of two halves, which
+// operations use in turn. So one barrier per operation is enough: an operation writes the half that
+// the last operation but one has used, and every lane has finished reading that half when it
+// reaches the barrier of the last operation.
 
 #ifdef SLUICE_EMU
-// A vector holds the values of four neighbouring lanes. lavapipe compiles each load into a loop, so
-// that loads of single words took most of the compile time; other devices load a vector as fast as
-// a word.
+// A vector has the values of four neighbouring lanes. lavapipe compiles each load into a loop over
+// lanes. When values were loaded one by one, these loops took two thirds of the compilation time.
+// Other devices load a vector as fast as a word.
 shared uvec4 sLanesBits[2][gl_WorkGroupSize.x / 4u];
 shared uvec4 sLanesValue[2][gl_WorkGroupSize.x / 4u];
 #elif defined(SLUICE_NARROW)
@@ -143,13 +153,13 @@ void lanesGive(bool a, bool b, bool c) {
         (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
-// Adds lane `lane` to the three ballots: its bit is set in each ballot whose condition is set in
-// `bits`, which that lane stored.
+// Adds lane `lane` to three ballots: `bits` is what that lane has stored with lanesGive.
 void lanesJoin(uint bits, uint lane, inout uvec3 ballots) {
     ballots |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << lane;
 }
-// Does the same and adds that lane's value to the sums of lgBallot3Scan. Lanes must come in order,
-// since `total` ends at the first bit of ballots.x.
+// Does what lanesJoin does, and adds the lane's value to the sums of lgBallot3Scan. The caller
+// passes lanes in ascending order, because `total` stops growing at the first lane whose bit is set
+// in ballots.x.
 void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint prefix,
               inout uint total) {
     lanesJoin(bits, lane, ballots);
@@ -161,13 +171,13 @@ void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint 
 // -----------------------------------------------------------------------------------------------
 // The lane group's operations
 
-// Returns true if `condition` holds in this lane group or in a lane group in lockstep with it. The
+// Returns whether `condition` holds in this lane group or in one that is in lockstep with it. The
 // condition must be uniform in each lane group.
 //
-// Where lane groups are subgroups, the ballot does not change the value, but it tells the compiler
-// that a branch is uniform. In control flow that might diverge, NVIDIA's compiler (580) puts
-// MATCH.ANY, REDUX and a convergence branch before every subgroup operation, which made the
-// GDeflate decoder three times slower.
+// Where lane groups are subgroups the ballot does not change the value, but it tells the compiler
+// that a branch on it is uniform. In control flow that might diverge, NVIDIA's compiler (driver
+// 580) puts MATCH.ANY, REDUX and a convergence branch before every subgroup operation, which made
+// the GDeflate decoder two to three times slower (docs/portability.md).
 bool wgAny(bool condition) {
 #if defined(SLUICE_EMU)
     if (!kLockstep) return condition;
@@ -188,8 +198,8 @@ bool wgAny(bool condition) {
 
 #ifdef SLUICE_EMU
 
-// Returns three ballots for one exchange through shared memory. Bit i of .x is `a` of lane i; .y
-// and .z are those of `b` and `c`.
+// Returns three ballots of the lane group, with one exchange through shared memory. Bit i of x is
+// `a` of lane i; the bits of y and z are `b` and `c` of the lanes.
 uvec3 lgBallot3(bool a, bool b, bool c) {
     lanesGive(a, b, c);
     barrier();
@@ -206,10 +216,9 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return result;
 }
 
-// Does an exclusive scan of `value` over the lanes, together with three ballots.
-//   prefix   sum of value over the lanes below
-//   total    sum of value over the lanes below the lowest lane that has `a` set; over all lanes if
-//            no lane has it set
+// Returns three ballots, and sums over the lane group. `prefix` is the sum of `value` over the
+// lanes below this one. `total` is the sum over the lanes below the lowest lane that has `a` set,
+// or over all lanes if none has.
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     lanesGive(a, b, c);
     sLanesValue[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] = value;
@@ -230,7 +239,9 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     return result;
 }
 
-#elif defined(SLUICE_NARROW) // here with hardware subgroups and a join
+// The following functions are for narrow hardware subgroups. They join the subgroups' results
+// through shared memory.
+#elif defined(SLUICE_NARROW)
 
 uvec3 lgBallot3(bool a, bool b, bool c) {
     uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
@@ -247,8 +258,9 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
     uint inclusive = subgroupInclusiveAdd(value);
-    // A subgroup passes on its whole sum (`inclusive` of the last lane) and its sum below its first
-    // lane with `a` set (`cut`).
+    // Each subgroup gives two sums to the others. `inclusive` of its last lane is the sum over all
+    // its lanes. `cut` is the sum over the lanes below its first lane with `a` set, or over all its
+    // lanes if none has.
     uint cut = subgroupAdd((own.x & ((2u << gl_SubgroupInvocationID) - 1u)) == 0u ? value : 0u);
     if (gl_SubgroupInvocationID == kSubgroupSize - 1u)
         sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own.x | (own.y << 16), own.z, inclusive, cut);
@@ -268,19 +280,23 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     return result;
 }
 
-#else // here with hardware subgroups that hold whole lane groups
+// The following functions are for hardware subgroups of 32 lanes or more, which hold whole lane
+// groups.
+#else
 
-// Returns the ballot's 32 bits for this lane's lane group.
+// Returns the 32 bits of a ballot that belong to this lane's lane group.
 uint lgPart(uvec4 ballot) { return kLockstep ? ballot[gl_SubgroupInvocationID >> 5] : ballot.x; }
 
 uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
-// Does what subgroupInclusiveAdd does. NVIDIA's compiler (580) turns that built-in into a call that
-// walks the list of active lanes and has twice as many shuffles. The steps are written out because
-// the compiler does not unroll loops with shuffles. With SLUICE_SCANS_CALLED defined, the built-in
-// is used.
+// sgInclusiveAddShuffled does what subgroupInclusiveAdd does. NVIDIA's compiler (driver 580) makes
+// a call of that built-in function, which walks the list of active lanes and takes twice as many
+// instructions as the shuffles written out here. They are not in a loop, because that compiler does
+// not unroll loops with shuffles. A kernel in which the call was measured to be faster defines
+// SLUICE_SCANS_CALLED to use the built-in function all the same. sgAddBelow adds the value of the
+// lane `reach` lanes below.
 uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, (gl_SubgroupInvocationID - reach) & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
@@ -293,14 +309,14 @@ uint sgInclusiveAddShuffled(uint value) {
     return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
-// Does the scan of lgBallot3Scan; `stops` is the ballot of its condition `a`.
+// Computes `prefix` and `total` of lgBallot3Scan; `stops` is the ballot of `a`.
 void lgScanUntil(uint stops, uint value, out uint prefix, out uint total) {
     uint inclusive = sgInclusiveAddShuffled(value);
     uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
     uint stop = stops == 0u ? 31u : uint(findLSB(stops));
     prefix = inclusive - value;
-    // Without a stop lane the total is the inclusive sum of the last lane; with one it is the
-    // exclusive sum of that lane.
+    // If `stops` is 0, the total is the inclusive sum of the last lane. Otherwise it is the
+    // exclusive sum of the first lane that stops.
     total = subgroupShuffle(stops == 0u ? inclusive : prefix, first + stop);
     if (kLockstep) {
         uint below = subgroupShuffle(prefix, first);
@@ -317,7 +333,8 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 
 #endif
 
-// Returns the sum of `value` over the lanes below, and the sum of all lanes.
+// Sets `prefix` to the sum of `value` over the lanes of the group below this one, and `total` to
+// the sum over all its lanes.
 void lgScan(uint value, out uint prefix, out uint total) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     lgBallot3Scan(false, false, false, value, prefix, total);
@@ -328,8 +345,9 @@ void lgScan(uint value, out uint prefix, out uint total) {
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
-// Lets the lanes of the group read each other's `value` until the next call. One exchange serves
-// any number of reads.
+// lgShare lets the lanes of the group read each other's `value` with lgShared, until the next call
+// of lgShare. In the narrow and emulated forms only lgShare waits at a barrier, however many lanes
+// are read afterwards.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLanesShared[2][gl_WorkGroupSize.x];
 uint gLanesSharedTurn = 0u;
@@ -347,6 +365,7 @@ void lgShare(uint value) {
 #endif
 }
 
+// Returns the `value` that lane `lane` has passed to lgShare.
 uint lgShared(uint lane) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return sLanesShared[gLanesSharedTurn][lgIndex() * 32u + lane];
@@ -356,8 +375,8 @@ uint lgShared(uint lane) {
 #endif
 }
 
-// Returns `condition`, which must be uniform in the subgroup, in a form that the compiler knows to
-// be uniform.
+// Returns `condition`, which must be uniform in the subgroup. The ballot tells the compiler that it
+// is uniform (see wgAny).
 bool sgUniform(bool condition) {
 #ifdef SLUICE_EMU
     return condition;
@@ -367,9 +386,9 @@ bool sgUniform(bool condition) {
 }
 
 // Returns whether no loop of this subgroup has been left early so far. lavapipe counts the
-// iterations of all loops of a subgroup, and past a limit it leaves each loop after its first
-// iteration (docs/portability.md). So a loop of two iterations reveals whether that has happened.
-// `two` is 2, but must not be a constant that the compiler could fold.
+// iterations of all loops of a subgroup together, and beyond a limit it leaves every loop after its
+// first iteration (docs/portability.md). A loop of two iterations shows whether that limit has been
+// passed. `two` must be 2, but must not be a constant, because the compiler would fold the loop.
 bool sgLoopsGoOn(uint two) {
     uint turns = 0u;
     SLUICE_DONT_UNROLL
@@ -378,18 +397,18 @@ bool sgLoopsGoOn(uint two) {
     return turns == two;
 }
 
-// Does this test with a value of `two` that the compiler does not know. Only drivers with narrow
-// subgroups have been seen to leave loops early, so nothing is tested elsewhere.
+// Calls sgLoopsGoOn with a 2 that the compiler does not know. Only drivers with narrow subgroups
+// have been seen to leave loops early, so the wide and native forms have no test.
 bool sgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
-    return sgLoopsGoOn(2u + gl_WorkGroupID.z); // the z index is always 0
+    // The z index of a workgroup is always 0.
+    return sgLoopsGoOn(2u + gl_WorkGroupID.z);
 #else
     return true;
 #endif
 }
 
-// Returns true if `condition` holds in any lane of this lane group or of a lane group in lockstep
-// with it.
+// Returns whether `condition` holds in any lane of this lane group, or of one in lockstep with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return wgAny(lgBallot(condition) != 0u);
@@ -398,8 +417,8 @@ bool wgAnyLane(bool condition) {
 #endif
 }
 
-// Returns true if no subgroup of this lane group, or of a lane group in lockstep with it, has left
-// a loop early.
+// Returns whether no subgroup of this lane group, or of one in lockstep with it, has left a loop
+// early.
 bool lgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return !wgAnyLane(!sgLoopsGoOn());
@@ -408,9 +427,10 @@ bool lgLoopsGoOn() {
 #endif
 }
 
-// Returns true if no subgroup of the workgroup has left a loop early; for kernels in which a whole
-// workgroup works on one item. The whole workgroup calls wgLoopsBegin, then wgLoopsGoOn. The answer
-// is meant for the invocation that writes a status; other invocations may see it one call late.
+// These functions are for kernels in which a whole workgroup works on one thing. The workgroup
+// calls wgLoopsBegin first. wgLoopsGoOn then returns whether none of its subgroups has left a loop
+// early so far. No barrier stands behind its read of sLoopsLeft, so an invocation may already see
+// what a faster subgroup finds in the next call; that can only turn the answer to false.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLoopsLeft;
 #endif

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: a single pass over the tiles of an input, in which each tile needs the
-// combined value of all tiles before it (its prefix). The method is that of Merrill and Garland,
+// Decoupled look-back: a single pass over the tiles of an input, in which each tile needs its
+// *prefix*, the combined value of all tiles before it. The method is that of Merrill and Garland,
 // Single-pass Parallel Prefix Scan with Decoupled Look-back (2016), with the fallback of Smith,
 // Levien and Owens, Decoupled Fallback (SPAA 2025).
 //
-// Each tile first publishes its own value. Once it knows its prefix, it publishes the inclusive
-// value: that of everything up to its end. To find its prefix, a tile combines the values that its
-// predecessors have published, as many at a time as a subgroup has lanes. If a predecessor has
-// published nothing after `polls` polls, the waiting workgroup computes that tile's value itself.
-// So no workgroup depends on another's progress, and the pass ends on every device. Tiles are
-// handed out by an atomic ticket, so that the workgroups of all predecessors have started.
+// A tile first publishes its own value in its *state*. Once it knows its prefix, it publishes its
+// inclusive value, which combines everything up to its end. To find its prefix, a tile combines the
+// values that the tiles before it have published, as many at a time as a subgroup has lanes. If a
+// tile has published nothing after `polls` polls, the workgroup that waits for it computes that
+// tile's value itself. So no workgroup depends on another's progress, and the pass ends on every
+// device. Workgroups take their tiles by an atomic counter (tickets), so that the workgroups of all
+// earlier tiles have started.
 //
-// On a large GPU, hundreds of workgroups that poll the same few states slow each other down. So
-// above some size workgroup 0 is a scanner: it only scans the published values, and every other
-// workgroup polls a single state. The scanner is an optimization: if it makes no progress,
-// workgroups look back as described above.
+// On a large GPU, hundreds of workgroups that poll the same few states slow each other down. So for
+// long inputs workgroup 0 is a *scanner*: it does nothing but turn published values into inclusive
+// ones, and every other workgroup polls a single state. If the scanner makes no progress,
+// workgroups look back as described.
 //
-// Scratch has a head of four words, then one state per tile. The look-back uses two words of the
-// head: the ticket and the number of workgroups that are done. All of scratch is zero before the
-// command, and the workgroup that finishes last clears it again. A state's value is split into
-// pieces of 16 bits, and each word holds one piece together with the kind of state, because the
-// words of a store need not become visible at the same time.
+// Scratch has a head of four words and then one state per tile. The look-back uses two words of the
+// head: the ticket counter, and the number of workgroups that are done. All of scratch is zero
+// before the command, and the workgroup that ends last clears it again. A value is cut into pieces
+// of 16 bits, and each word of a state has one piece and the kind of state, because the words of a
+// store need not become visible together.
 //
 // A shader that includes this file defines
-//   bool lookbackTile(uint tile, out LookbackValue value) computes the tile's value from the input,
-//        with the whole workgroup. It returns true if the tiles before it do not matter for later
-//        tiles, because a segment begins in it. It must not overwrite shared memory that the caller
-//        of lookbackWait still needs
-// and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
-//   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup
-//   lookbackCombineLanes(v) and lookbackInclusiveLanes(v); commutative. SLUICE_LOOKBACK_WIDE makes
-//   LookbackValue a uvec2 instead of a uint.
+//   bool lookbackTile(uint tile, out LookbackValue value)
+// which computes the tile's value from the input, with the whole workgroup. It returns true if a
+// segment begins in the tile, so that the tiles before it do not count for later tiles. It must not
+// overwrite shared memory that the caller of lookbackWait still needs.
+//
+// The operation is the sum of u32. For another commutative operation, the shader defines
+// SLUICE_LOOKBACK_OPERATION, kLookbackIdentity, lookbackCombine(a, b), lookbackCombineLanes(v) over
+// the subgroup, and lookbackInclusiveLanes(v), an inclusive scan over the subgroup. With
+// SLUICE_LOOKBACK_WIDE a value is a uvec2 instead of a uint.
 #ifndef SLUICE_LOOKBACK_GLSL
 #define SLUICE_LOOKBACK_GLSL
 
@@ -62,20 +64,23 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackHea
     coherent uint done;
 };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer LookbackStates {
-    volatile LookbackState s[]; // volatile implies coherent
+    // Volatile implies coherent.
+    volatile LookbackState s[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords { uint w[]; };
 
-const uint kTileOwn = 1u;   // published: the tile's own value
-const uint kTileWhole = 2u; // published: the value of this tile and all before it
+const uint kTileOwn = 1u;   // the kind of a state that has the tile's own value
+const uint kTileWhole = 2u; // the kind of a state that has the value of this tile and all before it
 
 shared uint sLookbackTicket;
-shared uint sLookbackLeft; // separate from sLookbackTicket, which other invocations may still be
-                           // reading
+// The number of workgroups that were done before this one. It has a word of its own, because other
+// invocations may still be reading sLookbackTicket when it is written.
+shared uint sLookbackLeft;
+// The results that lookbackPoll and lookbackAwait leave for the workgroup.
 shared LookbackValue sLookbackValue;
 shared uint sLookbackNext;
 
-// How many lanes poll states at a time.
+// The number of lanes that poll states at the same time.
 #ifdef SLUICE_EMU
 const uint kLookbackLanes = 1u;
 #else
@@ -90,7 +95,8 @@ LookbackState lookbackPack(LookbackValue value, uint state) {
 #endif
 }
 
-// Returns the kind of state, or 0 until all words of the state are visible.
+// Returns the kind of a state, or 0 as long as not all of its words are visible. `value` receives
+// the state's value.
 uint lookbackUnpack(LookbackState words, out LookbackValue value) {
     LookbackState state = words >> 30;
 #ifdef SLUICE_LOOKBACK_WIDE
@@ -102,7 +108,8 @@ uint lookbackUnpack(LookbackState words, out LookbackValue value) {
 #endif
 }
 
-// Returns the first polling lane for which `condition` holds, or kLookbackLanes if there is none.
+// Returns the first of the polling lanes for which `condition` holds, or kLookbackLanes if it holds
+// for none.
 uint lookbackFirst(bool condition) {
 #ifdef SLUICE_EMU
     return condition ? 0u : 1u;
@@ -116,11 +123,11 @@ LookbackStates lookbackStates(uvec2 scratch) {
     return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD));
 }
 
-// Only this invocation takes tickets. It differs from the one that publishes and waits, so that
-// neither delays the other.
+// Returns whether this invocation takes tickets in look-ahead loops. Invocation 0 publishes and
+// waits there, so another one takes tickets, and neither task delays the other.
 bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
-// lookbackTakeAlone takes the next tile and is called by one invocation. lookbackTake is called by
-// the whole workgroup; its result is valid in invocation 0.
+// lookbackTakeAlone and lookbackTake take the next tile and return its number. One invocation calls
+// lookbackTakeAlone. The whole workgroup calls lookbackTake, whose result is valid in invocation 0.
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
@@ -132,17 +139,16 @@ uint lookbackTicket(uvec2 scratch) {
     return sLookbackTicket;
 }
 
-// Loads the state of the tile before `tile`, for lookbackAwait. The result is valid in invocation
-// 0.
+// Loads the state of the tile before `tile` for lookbackAwait. The result is valid in invocation 0.
 LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
     if (wgInvocation() == 0u && tile != 0u) words = lookbackStates(scratch).s[tile - 1u];
     return words;
 }
 
-// Waits, in invocation 0, until the scanner has reached `tile`. Leaves the tile's prefix in
-// sLookbackValue, and in sLookbackNext the number of predecessors that are still missing: 0, or all
-// of them after too many polls. `words` comes from lookbackPeek.
+// Invocation 0 waits until the scanner has published the tile before `tile`. It leaves the prefix
+// of `tile` in sLookbackValue, and in sLookbackNext how many tiles that prefix lacks: 0, or all of
+// them if the value has not come after `polls` polls. `words` is from lookbackPeek.
 void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     if (wgInvocation() != 0u) return;
     LookbackStates states = lookbackStates(scratch);
@@ -154,14 +160,15 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
-// The polling lanes combine the published values of the tiles below `next` with `prefix`. They
-// leave the result in sLookbackValue, and in sLookbackNext the number of tiles that are still
-// missing; the last of the missing tiles did not publish in time.
+// The polling lanes combine the values that the tiles below `next` have published with `prefix`.
+// They leave the result in sLookbackValue, and in sLookbackNext how many tiles it lacks, counted
+// from tile 0. The last of the tiles that it lacks did not publish in time.
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
     while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
-        // Lanes past the first tile act as if they had found the inclusive value of nothing.
+        // Lanes that would look before the first tile act as if they had found an inclusive value,
+        // the identity.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
         if (lane < next) words = states.s[next - 1u - lane];
         LookbackValue value;
@@ -182,24 +189,24 @@ void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     }
 }
 
+// Stores a tile's state, in invocation 0.
 void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
     if (wgInvocation() == 0u) lookbackStates(scratch).s[tile] = lookbackPack(value, state);
 }
 
-// Publishes the value of `tile`. The whole workgroup calls it.
-//   own      the tile's value, in invocation 0 only
-//   final    nothing before the tile counts for the tiles after it
-//   inPlace  the caller will overwrite the tile's input
+// Publishes the value of `tile`; the whole workgroup calls this. `own` is the tile's value, in
+// invocation 0 only. `final` says that nothing before the tile counts for later tiles. `inPlace`
+// says that the caller will overwrite the tile's input.
 void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
     lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
-    // The state must become visible before the caller overwrites the tile's input, so that a
-    // workgroup that reads overwritten input also sees the state.
+    // The state must be visible before the caller overwrites the tile's input. Then a workgroup
+    // that reads overwritten input also sees the state.
     if (inPlace) memoryBarrierBuffer();
 }
 
-// Returns whether a tile is still unpublished after its value was computed from the input of an
-// in-place operation. If it has published, its input may have been overwritten during the
-// computation, and its state must be used instead. The whole workgroup calls it.
+// Returns whether a tile still has not published, after its value was computed from the input. If
+// an operation works in place and the tile has published, its input may have been overwritten
+// meanwhile, so its state must be used instead. The whole workgroup calls this.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
@@ -211,17 +218,16 @@ bool lookbackUnpublished(uvec2 scratch, uint tile) {
     return sLookbackNext == 0u;
 }
 
-// Returns the combined value of all tiles before `tile`, whose own value is published. The whole
-// workgroup calls it.
-//   own, final, inPlace  as for lookbackPublish
-//   polls    how often to poll a tile that has published nothing; SLUICE_LOOKBACK_NEVER: no state
-//            is read
-//   scanned  workgroup 0 is a scanner
+// Returns the prefix of `tile`, whose own value has been published. The whole workgroup calls this.
+// `own`, `final` and `inPlace` are as for lookbackPublish. `polls` is how often a tile that has
+// published nothing is polled; with SLUICE_LOOKBACK_NEVER no state is read. `scanned` says that
+// workgroup 0 is a scanner.
 LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
                            bool inPlace, bool scanned) {
     final = final || tile == 0u;
     if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
-        polls = 0u; // the input of a finished tile is gone, so its state has to be read
+        // The input of a tile that is done has been overwritten, so its state has to be read.
+        polls = 0u;
     LookbackValue prefix = kLookbackIdentity;
     uint next = tile;
     while (sgUniform(next != 0u)) {
@@ -247,14 +253,16 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
             if (next == 0u && !final)
                 lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
         }
-        scanned = false;   // the scanner did not arrive in time
-        wgBarrierShared(); // all have read sLookbackNext
+        // If there is a scanner, it was too late; from here on the workgroup looks back.
+        scanned = false;
+        // This barrier waits until all invocations have read sLookbackNext.
+        wgBarrierShared();
     }
     return prefix;
 }
 
 #ifndef SLUICE_EMU
-// Returns an inclusive scan over the subgroup that restarts at each lane with `anew` set.
+// Returns an inclusive scan over the subgroup, which begins anew at each lane that has `anew` set.
 LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
     uint lane = gl_SubgroupInvocationID, started = anew ? 1u : 0u;
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -268,14 +276,15 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 }
 #endif
 
-// The scanner is the whole workgroup 0. It turns the tiles' own values into inclusive values, one
+// The whole workgroup 0 is the scanner. It turns the tiles' own values into inclusive values, one
 // tile per invocation at a time. It gives up after `polls` rounds without a new value.
 #ifndef SLUICE_EMU
 const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 const uint kScannedAnew = 0x80000000u;
-// For each subgroup: how many of its tiles have published, up to the first one that has not, and
-// their combined value. kScannedAnew marks a value that does not depend on earlier tiles. The
-// arrays are double-buffered, so that one barrier per round is enough.
+// sScannedReady has, for each subgroup, how many of its tiles have published, up to the first that
+// has not; sScannedValue has the combined value of these. kScannedAnew marks a value that does not
+// depend on earlier tiles. Both arrays have two halves, used in turn, so that one barrier per round
+// is enough.
 shared uint sScannedReady[2][kLookbackSubgroups];
 shared LookbackValue sScannedValue[2][kLookbackSubgroups];
 
@@ -295,14 +304,16 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
             sum = lookbackInclusiveLanes(sum);
         else
             sum = lookbackInclusiveRuns(sum, state == kTileWhole);
-        bool anew = subgroupBallotInclusiveBitCount(anewLanes) != 0u; // at this lane or below
+        // True if this lane or a lower one has a state of kind kTileWhole.
+        bool anew = subgroupBallotInclusiveBitCount(anewLanes) != 0u;
         if (lane + 1u == ready) sScannedValue[turn][gl_SubgroupID] = sum;
         if (lane + 1u == max(ready, 1u))
             sScannedReady[turn][gl_SubgroupID] = ready | (anew && ready != 0u ? kScannedAnew : 0u);
         wgBarrierShared();
 
         LookbackValue before = carry;
-        bool open = true, mine = false; // open: all tiles of the subgroups so far are ready
+        // `open` says that all tiles of the subgroups so far have published.
+        bool open = true, mine = false;
         uint taken = 0u;
         for (uint i = 0u; i < kLookbackSubgroups; i++) {
             if (i == gl_SubgroupID) {
@@ -326,8 +337,8 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
-// Announces that this workgroup no longer reads or writes states. Every workgroup calls it once, as
-// a whole. The workgroup may do other work before it calls lookbackClean, to hide the latency of
+// Tells the other workgroups that this one no longer reads or writes states. Every workgroup calls
+// this once, as a whole. It may do other work before it calls lookbackClean, to hide the latency of
 // the atomic.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();

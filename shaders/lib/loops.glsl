@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// These macros stand on a line of their own before a loop and tell the compiler how to treat it.
-// clang-format takes an attribute in brackets for an expression, and hides the loop's body behind
-// its closing bracket.
+// These macros tell the compiler whether to unroll the loop that follows them. They hide the
+// attribute's brackets from clang-format, which would take the attribute and the loop's head for an
+// expression and leave the loop's body on the same line.
 #ifndef SLUICE_LOOPS_GLSL
 #define SLUICE_LOOPS_GLSL
 

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A lane group turns LZ tokens into bytes, many bytes at once. A token is a literal or a match.
+// A lane group turns LZ tokens into bytes, many at once. A token is a literal or a match, and is
+// one word.
 //
-// Tokens are in a ring, in output order. There are two steps:
-//   place   An exclusive scan of the tokens' lengths gives the position of each. Each token is
-//           checked, and the bit of its first byte is set in a ring of bits.
-//   make    The lanes produce a group of 128 bytes, four each. The number of set bits up to a byte
-//           is the index of its token, so a population count serves as the load-balancing search. A
-//           literal gives the byte itself, a match gives the position of the byte's source. A
-//           source before the group is read from the tile. If sources lie inside the group, their
-//           pointers are followed in shared memory, all at the same time, so that each step halves
-//           the length of every chain of copies (pointer jumping; Wyllie 1979).
-// No match waits for an earlier match: even 128 bytes that each copy the byte before take only
-// seven steps.
+// Tokens stand in a ring, in the order of their output. There are two steps:
+// - place: an exclusive scan of the tokens' lengths gives the position at which each token's bytes
+//   begin. Each token is checked, and the bit of its first byte is set in a ring of bits (sStarts).
+// - make: the lanes make a *group* of 128 bytes, four each. The number of bits set up to a byte is
+//   the number of its token, so a population count serves as the load-balancing search. A literal's
+//   token has the byte itself, a match's token has the distance to the byte's source. A source
+//   before the group is loaded from the tile. A source inside the group is a pointer to be
+//   followed: all pointers are followed in shared memory at the same time, and each step halves the
+//   length of every chain of copies (pointer jumping; Wyllie 1979).
 //
-// gstd_expand.comp, the byte stage of Gstd, shares no code with this file and explains why.
+// So no match waits for an earlier one. Even 128 bytes of which each copies the byte before it take
+// only seven steps.
 //
-// The includer defines kTiles, tileIndex(), kPerLane, kTokenRing and the array sToken, kRoomy,
-// kUnpaired, kSuspends and kPlainHistory; gdeflate.comp explains them.
+// gstd_expand.comp, the byte stage of Gstd, shares no code with this file; it says why.
+//
+// The includer defines kTiles, tileIndex(), kPerLane, kTokenRing, sToken, kRoomy, kUnpaired,
+// kSuspends and kPlainHistory, which gdeflate.comp explains.
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
@@ -25,18 +27,22 @@
 #include "memory.glsl"
 #include "pitch.glsl"
 
-const uint kStartRing = kRoomy ? 64u : 32u; // words, each for 32 bytes of output
-const uint kGroup = 128u;                   // bytes that a lane group makes at once
-const uint kAtOnce = 32u * kPerLane;        // tokens that are placed at once
+// Words of the ring of bits, one for each 32 bytes of output.
+const uint kStartRing = kRoomy ? 64u : 32u;
+const uint kGroup = 128u;            // bytes that a lane group makes at once
+const uint kAtOnce = 32u * kPerLane; // most tokens that are placed at once
 
-// sToken is a ring of tokens. The upper half of a token is the length - 1. The lower half is a
+// sToken is the ring of tokens. The upper half of a token is its length - 1. The lower half is a
 // match's distance - 1, or 0xff00 plus a literal's byte. Matches have at least 3 bytes. A match of
-// 65,536 bytes or more has the length 65,536, which does not fit in any tile.
-shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
-// While pointers are followed, the ring has an entry for each byte of a group. It is the place in
-// the ring of the byte that it copies; once its value is known, it is its own place plus this bit,
-// with the value in the upper half. So loads need no condition, which would make NVIDIA's compiler
-// (580) issue them one by one.
+// 65,536 bytes or more gets the length 65,536, which does not fit in any tile.
+//
+// sStarts has a bit for each byte of output, set if a token's bytes begin there.
+shared uvec4 sStarts[kTiles * kStartRing / 4u];
+// While pointers are followed, the ring of tokens also holds an entry for each byte of a group: the
+// index in sToken of the entry of the byte that it copies. Once a byte's value is known, its entry
+// is the index of this entry itself plus kKnown, with the value in the upper half. So every entry
+// can be loaded without a condition; with a condition, NVIDIA's compiler (driver 580) would issue
+// the loads one after the other.
 const uint kKnown = 0x8000u;
 
 #ifdef SLUICE_EXT
@@ -45,17 +51,17 @@ const bool kLoadsBytes = true;
 const bool kLoadsBytes = false;
 #endif
 
-uvec2 gLzOut;    // the address of the tile's first byte
-bool gLzPitched; // lib/pitch.glsl says where bytes lie, not gLzOut
-uint gLzSize;    // bytes in the tile
-uint gPlaced;    // tokens in sStarts
-uint gEnd;       // bytes that these tokens make
-uint gAt;        // bytes made, a multiple of kGroup
-uint gBegun;     // tokens that begin before gAt
+uvec2 gLzOut;    // the address of the tile's output, if not gLzPitched
+bool gLzPitched; // rows of the output have padding: lib/pitch.glsl says where its bytes are
+uint gLzSize;    // bytes of the tile
+uint gPlaced;    // how many tokens are placed: their bits are in sStarts
+uint gEnd;       // how many bytes the placed tokens make
+uint gAt;        // how many bytes have been made, a multiple of kGroup
+uint gBegun;     // how many tokens begin before gAt
 
-// This stage's state is kept here while the decode stage runs. Otherwise it would occupy registers
-// there too, and registers decide how many tiles NVIDIA's hardware works on at a time. A tile has
-// two entries: the constants and the progress.
+// While the decode stage runs, this stage's variables are kept here. Otherwise they would occupy
+// registers there too, and registers decide how many tiles NVIDIA's hardware works on at a time. A
+// tile has two entries: the first has what is constant, the second what changes.
 shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
@@ -74,13 +80,16 @@ void lzResume() {
     gBegun = done.w;
 }
 
+// Returns whether a token is a match, not a literal: only matches are longer than one byte.
 bool isMatch(uint token) { return token > 0xffffu; }
 
+// Returns the place in sToken of token number `index`.
 uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
 
-// Returns the index of the region, as lzBegin was given it, or ~0 if there is none.
+// Returns the number of the region that lzBegin was given, or ~0 if there is none.
 uint lzRegion() { return sLz[2u * tileIndex()].w; }
 
+// Begins a tile without tokens. `region` is kept for lzRegion.
 void lzBegin(uint region) {
     gPlaced = gEnd = gAt = gBegun = 0u;
     if (lgLane() < kStartRing / 4u) sStarts[tileIndex() * (kStartRing / 4u) + lgLane()] = uvec4(0u);
@@ -88,7 +97,7 @@ void lzBegin(uint region) {
     lzSuspend();
 }
 
-// Returns byte n after a 4-byte aligned address in the low bits; the upper bits are undefined.
+// Returns byte n behind a 4-byte aligned address, in the low 8 bits; the other bits are undefined.
 uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
     return kPlainHistory ? uint(int(BytesPlain(base).b[n])) : uint(BytesOut(base).b[n]);
@@ -97,7 +106,8 @@ uint loadByte(uvec2 base, uint n) {
 #endif
 }
 
-// Loads four bytes of the tile that have been produced. All loads are issued before the first wait.
+// Loads four bytes of the tile, at positions that have been made. All loads are issued before the
+// first is waited for.
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
@@ -112,7 +122,7 @@ uvec4 loadMade(uvec4 position) {
     return made;
 }
 
-// Stores the first n (1 .. 4) of four bytes at `position`, a multiple of 4.
+// Stores the first n (1 .. 4) bytes of `bytes` at byte `position` of the tile, a multiple of 4.
 void storeMade(uint position, uint bytes, uint n) {
     uvec2 base = gLzOut;
     uint word = position >> 2;
@@ -133,7 +143,7 @@ void storeMade(uint position, uint bytes, uint n) {
         for (uint k = 0u; k < 3u; ++k)
             if (k < n) BytesOut(base).b[4u * word + k] = uint8_t(bytes >> (8u * k));
 #else
-        // Other lanes own the rest of the word.
+        // Other lanes store the rest of the word.
         uint mask = (1u << (8u * n)) - 1u;
         atomicAnd(WordsOut(base).w[word], ~mask);
         atomicOr(WordsOut(base).w[word], bytes & mask);
@@ -141,8 +151,8 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Places up to kAtOnce tokens, kPerLane per lane: tokens with an index below `complete` that do not
-// begin past the ring of bits. Returns the error of the first bad token, or OK.
+// Places up to kAtOnce tokens, kPerLane in each lane: tokens with numbers below `complete` whose
+// bytes begin inside the ring of bits. Returns the error of the first bad token, or SLUICE_ST_OK.
 uint lzPlace(bool enabled, uint complete) {
     if (!kLockstep) enabled = true;
     uint index = kPerLane * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
@@ -166,8 +176,8 @@ uint lzPlace(bool enabled, uint complete) {
     uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
          take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
-        // Some tokens are bad or begin past the ring. This counts this lane's tokens that begin
-        // inside the ring, and finds its first bad token.
+        // Some tokens are bad, or begin behind the ring of bits. Of this lane's tokens, this counts
+        // those that begin inside the ring, and finds the first bad one.
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
@@ -202,9 +212,10 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Finds the values of those bytes of a group whose source lies inside the group. Seven steps are
-// enough for the longest chain of pointers. They use 128 places of the ring, starting at `base`, a
-// multiple of 4.
+// Finds the values of those bytes of a group whose sources lie inside the group. `source` is the
+// source's place in the group; for a byte whose `value` is known it is kGroup or more. Seven steps
+// are enough for the longest chain of pointers. The entries take 128 places of the token ring, from
+// `base` on, a multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
     uvec4 entry =
@@ -230,18 +241,21 @@ void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     value = entry >> 16;
 }
 
+// Returns whether any of four sources lies inside the group.
 bool anyOfGroup(uvec4 source) {
     return min(min(source.x, source.y), min(source.z, source.w)) < kGroup;
 }
 
-// A match that is longer than its distance copies its own bytes. This moves the sources of such
-// bytes back by whole distances, to the bytes before the match that it repeats, or before the
-// group, so that long runs do not become long chains for lzFollow. `starts` holds the bits of the
-// group, `word` is the word with the lane's bits, and `marks` has the lane's four bits lowest.
+// A match that is longer than its distance copies bytes of its own. This moves the source of such a
+// byte back by some whole distances: to before the match, or before the group. So long matches do
+// not become long chains for lzFollow. `starts` has the bits of the group, `word` is the word of
+// `starts` that has the lane's bits, and `marks` has the lane's four bits lowest. Returns the
+// sources.
 uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
-    // `begin` is where the token of each of the lane's bytes begins in the group, 0 if before it.
+    // `begin` is the place in the group at which the token of each of the lane's bytes begins; 0 if
+    // it begins before the group.
     uint x = uint(findMSB(starts.x | 1u));
     uint y = mix(uint(findMSB(starts.y)) + 32u, x, starts.y == 0u);
     uint z = mix(uint(findMSB(starts.z)) + 64u, y, starts.z == 0u);
@@ -252,30 +266,30 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     begin.y = mix(begin.x, self + 1u, (marks & 2u) != 0u);
     begin.z = mix(begin.y, self + 2u, (marks & 4u) != 0u);
     begin.w = mix(begin.z, self + 3u, (marks & 8u) != 0u);
-    uvec4 distance = (token & 0xffffu) + 1u; // for a literal, this is far more than a group
-    // Adding 1/2 makes the truncated quotient exact, because the quotient is then never close to a
-    // whole number.
+    uvec4 distance = (token & 0xffffu) + 1u; // for a literal this is much more than a group
+    // With 1/2 added, the quotient is never close to a whole number, so the quotient of floats,
+    // although rounded, is truncated to the right whole number.
     uvec4 behind = self + uvec4(0u, 1u, 2u, 3u) - begin;
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
-// Produces the lane's four bytes of a group that lies inside one match. They repeat the last bytes
-// before the group, so that no byte of a long run is copied from bytes that are produced at the
-// same time.
+// Returns the lane's four bytes of a group that lies inside one match. They repeat the last bytes
+// before the group, so that no byte is copied from bytes that are made at the same time.
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
-    // Adding 1/2 makes the division exact, see lzUnrepeat.
+    // With 1/2 added the truncated quotient is exact, see lzUnrepeat.
     behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
     SLUICE_UNROLL
     for (uint k = 1u; k < 4u; ++k)
         behind[k] = mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
-    lgBarrierShared(); // the bits and the token have been read
+    // After this barrier other lanes may overwrite the bits and the token.
+    lgBarrierShared();
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
 
-// Produces the lane's four bytes of any group. `starts` has the group's bits. `begun`, the number
-// of tokens that have begun, is advanced to the end of the group.
+// Returns the lane's four bytes of any group. `starts` has the group's bits. `begun` is the number
+// of tokens that have begun before the group; on return, of those that have begun before its end.
 uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -287,21 +301,21 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     begun += three + counts.w;
     uint own = word >> (self & 31u);
 
-    // Each byte of `marks` has one of the lane's bits. The highest byte of each product is the
-    // number of bits set so far.
+    // Each byte of `marks` is one of the lane's four bits. Each product below adds up the bytes up
+    // to a certain one, and has the sum in its highest byte.
     uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u;
     uvec4 token, source;
     token.x = sToken[tokenAt(index + (own & 1u))];
     token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
-    // Sources are relative to gAt, and wrap if they lie before it. The source of a literal is
-    // always far away.
+    // Sources count from gAt, so a source before gAt wraps around to a large number. A literal's
+    // source also is a large number.
     SLUICE_UNROLL
     for (uint k = 0u; k < 4u; ++k)
         source[k] = self + k - 1u - (token[k] & 0xffffu);
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
-    // With kUnpaired, lzFollow's steps are cheaper than this.
+    // With kUnpaired, the additional steps of lzFollow cost less than lzUnrepeat.
     if (!kUnpaired) {
         if (anyInside) {
             if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
@@ -314,31 +328,33 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     SLUICE_UNROLL
     for (uint k = 0u; k < 4u; ++k)
         far[k] = isMatch(token[k]) && source[k] >= kGroup;
-    lgBarrierShared(); // the bits and the tokens have been read
-    // A byte is loaded for all four, since a branch for each would wait for its load. Bytes that
-    // are not needed are loaded from the position of the last byte produced. lzPlace has checked
-    // that all sources lie in bytes that have been produced. If a byte is loaded as part of its
-    // word, that word could lie partly outside a tile that has no bytes yet, so nothing is loaded
-    // if no lane needs a byte.
+    // After this barrier other lanes may overwrite the bits and the tokens.
+    lgBarrierShared();
+    // A byte is loaded for each of the lane's four, because in a branch each load would be waited
+    // for before the next. A byte that is not needed is loaded from the last byte that was made.
+    // lzPlace has checked that all sources are bytes of the tile before their match. Where a byte
+    // is loaded with its whole word, that word may lie partly outside of a tile without bytes, so
+    // nothing is loaded if no lane needs a byte.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
         made = loadMade(min(gAt + source, uvec4(max(gAt, 1u) - 1u)));
     }
     uvec4 value = mix(token, made, far);
     if (anyInside)
-        // It uses the places of tokens before the last token that begins in the group.
+        // lzFollow uses the places of tokens before the last one that begins in the group. These
+        // tokens have been read.
         lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u);
     return value;
 }
 
-// Produces the 128 bytes that start at gAt, and stores the words that lie wholly below gEnd. `made`
-// receives the lane's four bytes.
+// Makes the 128 bytes from gAt on, and stores the words that lie wholly below gEnd. `made` receives
+// the lane's four bytes.
 void lzMake(bool enabled, inout uint made) {
     if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
     uvec4 starts = sStarts[group], value;
-    // Where two subgroups share a tile, this test costs as much as it saves.
+    // Where two subgroups share a tile, the test for lzRepeat costs as much as it saves.
     if (kUnpaired) {
         if (wgAny((starts.x | starts.y | starts.z | starts.w) == 0u))
             value = lzRepeat();
@@ -356,13 +372,14 @@ void lzMake(bool enabled, inout uint made) {
         gBegun = begun;
         gAt += kGroup;
     }
-    lgBarrierAll(); // the bytes are visible
+    // This barrier makes the bytes visible to the lanes that will copy them.
+    lgBarrierAll();
 }
 
-// Does a turn of the expand stage. It places the tokens below index `complete` and produces the
-// whole groups that they fill. If `more` tokens will follow, up to kAtOnce - 1 tokens may be left
-// for the next turn; otherwise the last, incomplete group is produced too. Returns the error of the
-// first bad token, or OK.
+// Does a turn of the expand stage: places the tokens with numbers below `complete`, and makes the
+// groups that they fill. `more` says that more tokens will follow; then up to kAtOnce - 1 tokens
+// may wait for the next turn. Otherwise the last, incomplete group is made too. Returns the error
+// of the first bad token, or SLUICE_ST_OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
     complete = enabled ? complete : gPlaced;
@@ -375,11 +392,12 @@ uint lzExpand(bool enabled, uint complete, bool more) {
             uint result = lzPlace(on, complete);
             if (on && result != SLUICE_ST_OK) {
                 status = result;
-                complete = gPlaced; // no more
+                // So no more tokens are placed.
+                complete = gPlaced;
             }
         }
         again = wgAny(complete - gPlaced >= least);
-        // gAt lies past gEnd when the last group has been made.
+        // gAt lies behind gEnd once the last, incomplete group has been made.
         bool last = enabled && status == SLUICE_ST_OK && !more && complete == gPlaced;
         int group = int(mix(kGroup, 1u, last));
         if (wgAny(int(gEnd - gAt) >= group)) {
@@ -389,7 +407,7 @@ uint lzExpand(bool enabled, uint complete, bool more) {
             } while (wgAny(int(gEnd - gAt) >= group));
         }
     } while (again);
-    // These are the last bytes of the tile, which do not fill a word.
+    // Stores the last bytes of the tile, which do not fill a word.
     uint position = gAt - kGroup + 4u * lgLane();
     if (enabled && !more && gAt > gEnd && position < gEnd && gEnd - position < 4u)
         storeMade(position, made, gEnd - position);

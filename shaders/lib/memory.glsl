@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Bounded access to device memory through 64-bit addresses held as uvec2, without 64-bit integers.
+// Access to device memory through 64-bit addresses, which are held as uvec2 since devices need not
+// have 64-bit integers.
 //
-// Loads and stores come in words of 4 bytes, relative to a base address that is a multiple of 4. A
-// bounded function takes the number of words that it may access. Beyond that number a store does
-// nothing and a load returns 0.
+// Memory is accessed in words of 4 bytes, relative to a base address that is a multiple of 4.
+// Callers check bounds; only loadWord, which is told how many words there are, does so itself.
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
@@ -15,23 +15,26 @@
 #extension GL_EXT_shader_8bit_storage : require
 #endif
 
-// For memory that the kernel only reads, without coherence.
+// Memory that the kernel only reads.
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn { uint w[]; };
-// For memory that lanes of one workgroup write and read again. The qualifier is on the member
-// because glslang 12 ignores it on the block.
+// Memory that lanes of a workgroup write and read again. `coherent` stands at the member, because
+// glslang 12 ignores it at the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
-// For the same memory, where lanes see each other's writes without `coherent` or do not read them.
+// The same memory without `coherent`: for devices on which lanes see each other's plain stores, and
+// for stores that no lane reads.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
     coherent uint8_t b[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesPlain {
-    int8_t b[]; // signed, because NVIDIA's compiler (580) clears the upper bits of unsigned ones
+    // The bytes are signed, because NVIDIA's compiler (driver 580) adds an instruction before a
+    // store of an unsigned byte, which clears the upper bits of its register.
+    int8_t b[];
 };
 #endif
 
-// 64-bit arithmetic on (low, high) pairs.
+// 64-bit arithmetic on pairs of words, the low one in x.
 uvec2 add64(uvec2 a, uint b) {
     uint carry;
     uint low = uaddCarry(a.x, b, carry);
@@ -47,9 +50,9 @@ uvec2 sub64(uvec2 a, uvec2 b) {
     uint low = usubBorrow(a.x, b.x, borrow);
     return uvec2(low, a.y - b.y - borrow);
 }
-// a < b
+// Returns whether a < b.
 bool less64(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
-// a * b, 32 x 32 -> 64 bits
+// Returns the 64-bit product of two words.
 uvec2 mul64(uint a, uint b) {
     uvec2 r;
     umulExtended(a, b, r.y, r.x);
@@ -57,25 +60,27 @@ uvec2 mul64(uint a, uint b) {
 }
 
 // Returns whether [address, address + size) lies wholly inside [base, base + baseSize). The
-// arithmetic does not overflow for any arguments.
+// arithmetic does not overflow, whatever the arguments are.
 bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
     uvec2 start = sub64(address, base);
     return !less64(address, base) && !less64(baseSize, start) &&
            !less64(sub64(baseSize, start), size);
 }
 
+// Returns word `index` of an array of `words` words, or 0 if `index` is behind its end.
 uint loadWord(uvec2 base, uint index, uint words) {
     return index < words ? WordsIn(base).w[index] : 0u;
 }
 
-// Returns the count that lies in device memory at address `count`, limited to `most`. A null
-// address means `most`.
+// Returns the number at address `count` of device memory, but at most `most`. If the address is 0,
+// returns `most`.
 uint countOf(uvec2 count, uint most) {
     return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
 }
 
-// Writes the final status of one of `count` items. A failure is also added to the summary that
-// follows the list. One invocation calls this.
+// Writes the final status of item `index` of a list of `count` items. If the item has failed, also
+// updates the summary behind the list: the number of failures, and the first item that failed. One
+// invocation calls this for an item.
 void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
     WordsOut list = WordsOut(statuses);
     list.w[index] = status;

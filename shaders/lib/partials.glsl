@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Partial results, one run per workgroup, occupy the scratch that a look-back uses for its states.
-// A result has two words: a value and a flag that is set if a segment begins in the run, or a
-// 64-bit value.
+// Partial results of the workgroups of a reduction, or of a scan by several dispatches. They stand
+// in scratch where the states of a look-back would stand. A result is a Run (runs.glsl) in two
+// words: its value and its head flag, or a 64-bit value.
 #ifndef SLUICE_PARTIALS_GLSL
 #define SLUICE_PARTIALS_GLSL
 

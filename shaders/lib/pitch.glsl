@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the bytes of a tile in a destination with padded rows (RegionParams::rowBytes is not 0).
-// Regions count logical bytes, without the padding; logical byte b of the destination lies at b /
-// rowBytes * rowPitch + b % rowBytes. Rows are whole words.
+// Finds the bytes of a tile in a destination whose rows have padding (RegionParams::rowBytes is not
+// 0). Regions count *logical* bytes, without the padding: logical byte b of the destination lies at
+// byte b / rowBytes * rowPitch + b % rowBytes. A row is a whole number of words.
 #ifndef SLUICE_PITCH_GLSL
 #define SLUICE_PITCH_GLSL
 
 #include "memory.glsl"
 
-uvec4 gPitch;      // rowBytes, rowPitch, rowMagic, rowShift
+uvec4 gPitch;      // rowBytes, rowPitch, rowMagic, rowShift of RegionParams
 uvec2 gPitchRow;   // address of the row in which the tile begins
-uint gPitchColumn; // the byte of that row with which it begins
+uint gPitchColumn; // the byte of that row with which the tile begins
 
-// `offset` is the tile's first logical byte, a multiple of 4, counted from `base`, the
-// destination's address.
+// Begins a tile. `offset` is its first logical byte, a multiple of 4, counted from `base`, which is
+// the destination's address. `pitch` is as in gPitch.
 void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
-    // This is a 64-by-32-bit division. The low word is divided bit by bit; rowBytes is at most
-    // 2^30, so that twice a remainder fits in 32 bits.
+    // Divides 64 bits by 32 bits. The low word is divided bit by bit; rowBytes is at most 2^30, so
+    // that twice a remainder fits in 32 bits.
     uvec2 row = uvec2(0u, offset.y / pitch.x);
     uint column = offset.y % pitch.x;
     for (uint i = 0u; i < 32u; i++) {
@@ -29,8 +29,8 @@ void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
     gPitchColumn = column;
 }
 
-// Returns the address of byte n of the tile, n < 2^30. The four bytes of its word are contiguous in
-// memory, since rows are whole words.
+// Returns the address of logical byte n of the tile, n < 2^30. All four bytes of the word that has
+// it are neighbours in memory, because a row is a whole number of words.
 uvec2 pitchAddress(uint n) {
     uint at = gPitchColumn + n;
     uint row = mul64(at, gPitch.z).y >> gPitch.w;

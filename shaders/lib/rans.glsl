@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS (Duda 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) over a
-// lane group: each lane has a state of 32 bits that is also its bit buffer. Before each read, every
-// lane whose state is below 2^16 takes a word, in lane order, until the list is used up.
+// rANS (Duda 2009) over a lane group. The lanes are interleaved as in Giesen, Interleaved entropy
+// coders, 2014: each lane has a state of 32 bits, which is also its bit buffer, and all lanes share
+// one list of 16-bit words. Before each read, every lane whose state is below 2^16 takes the next
+// word, in the order of the lanes, until the list is used up.
 //
-// A table has 2^log slots. Each symbol has a contiguous range of slots, in the order of the
-// symbols. For every 32 slots there are two words: a bit mask of the slots at which a symbol's
-// range begins (the marks), and the number of symbols that begin before these slots. So a
-// population count finds the entry of a slot's symbol, which holds the symbol, the number of its
-// slots and its first slot. This takes a quarter of a byte per slot. The table is so compact
-// because the use of shared memory decides how many lane groups run at once; it is also quick to
-// fill.
+// A table has 2^log *slots*. The low bits of the state are the number of a slot, and the slot tells
+// the symbol. Each symbol has a range of slots, and the ranges follow each other in the order of
+// the symbols. For every 32 slots there are two words. The first has a bit for each slot at which a
+// symbol's range begins: these bits are the *marks*. The second is the number of symbols that begin
+// before these 32 slots. So the population count of the marks up to a slot, added to that number,
+// finds the symbol's *entry*: a word with the symbol, its number of slots and its first slot.
 //
-// A shader that includes this file defines kRansWords, the shared memory of a lane group for its
-// tables.
+// The two words take a quarter of a byte per slot. They are so compact because shared memory
+// decides how many lane groups run at once; they are also quick to fill.
+//
+// A shader that includes this file defines kRansWords, the words of shared memory that each lane
+// group has for its tables.
 #ifndef SLUICE_RANS_GLSL
 #define SLUICE_RANS_GLSL
 
@@ -20,13 +23,17 @@
 
 shared uint sRans[kGroupsPerWorkgroup * kRansWords];
 
+// gState is the lane's state. gWordsEnd is the number of the word behind the list's last one, in
+// the numbering of gNext (word_stream.glsl).
 uint gState;
-uint gWordsEnd; // in words
+uint gWordsEnd;
 
+// Returns the index in sRans of word `at` of this lane group's tables.
 uint ransAt(uint at) { return lgIndex() * kRansWords + at; }
 
-// Refills the lanes that have `on` set. All lanes of the group call it, and must call wordsMove
-// after at most six calls.
+// Each lane that is `on` and has a state below 2^16 takes a word. All lanes of the group call this
+// together. After at most six calls the caller must call wordsMove, which loads more words into
+// shared memory.
 void ransRefill(bool on) {
     bool need = on && gState < 0x10000u;
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
@@ -35,8 +42,8 @@ void ransRefill(bool on) {
     gNext += uint(bitCount(takers));
 }
 
-// Opens words [first, end) of the list at `address`, which is 4-byte aligned. `elsewhere` is the
-// address of a word that may be read if the list is empty.
+// Begins to read the 16-bit words [first, end) of the list at `address`, a multiple of 4.
+// `elsewhere` is the address of any word that may be loaded if the list is empty.
 void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     uint skipped = first & ~1u;
     wordsBegin(add64(address, 2u * skipped), on ? (end - skipped + 1u) / 2u : 0u, elsewhere);
@@ -46,7 +53,8 @@ void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     ransRefill(on);
 }
 
-// Takes n bits, 0 .. 16. A lane with n = 0 is not refilled.
+// Returns the next n bits, 0 .. 16, of each lane's state, and removes them. A lane with n = 0 does
+// not refill.
 uint ransBits(bool on, uint n) {
     on = on && n != 0u;
     ransRefill(on);
@@ -55,48 +63,54 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// Returns the entry of slot `slot` of the table whose marks and entries begin at words `marks` (an
-// even number) and `entries`.
+// Returns the entry of slot `slot`. The table's marks begin at word `marks`, an even number, and
+// its entries at word `entries`.
 uint ransEntry(uint marks, uint entries, uint slot) {
     uint word = ransAt(marks + 2u * (slot >> 5)),
          bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
-    uint at = entries - 1u + sRans[word + 1u] + uint(bitCount(bits)); // slot 0 is marked
-    if (kLockstep) // a group without such a table may run in lockstep with a group that has one
-        at = min(at, kRansWords - 1u);
+    // Slot 0 has a mark in every table, so the count is at least 1.
+    uint at = entries - 1u + sRans[word + 1u] + uint(bitCount(bits));
+    // A group without this table may run in lockstep with a group that has one. It finds other
+    // words in place of the table, so its index must be limited.
+    if (kLockstep) at = min(at, kRansWords - 1u);
     return sRans[ransAt(at)];
 }
 
-// Takes a symbol, in lanes that have been refilled.
+// Decodes a symbol in each lane that is `on` and has refilled. The parameters are as in ransEntry.
 uint ransTake(bool on, uint marks, uint entries, uint log) {
     uint slot = gState & ((1u << log) - 1u), entry = ransEntry(marks, entries, slot);
     gState = mix(gState, (entry & 0xfffu) * (gState >> log) + slot - (entry >> 12 & 0x7ffu), on);
     return entry >> 23;
 }
 
+// Refills, then decodes a symbol.
 uint ransSymbol(bool on, uint marks, uint entries, uint log) {
     ransRefill(on);
     return ransTake(on, marks, entries, log);
 }
 
 // -----------------------------------------------------------------------------------------------
-// To build a table of 2^5 to 2^11 slots, call ransTable, then ransRow for 32 symbols at a time, in
-// order, then ransFill. All lanes of the group call these; groups that are not `on` write nothing.
+// To build a table of 2^5 to 2^11 slots, all lanes of all groups call ransTable, then ransRow for
+// each 32 symbols in order, one symbol per lane, then ransFill. Groups that are not `on` write
+// nothing.
 
 uint gTableSum, gTableSymbols; // slots assigned so far, and symbols that have slots
 
+// Begins the table whose marks stand at word `marks`: no slot is assigned yet.
 void ransTable(bool on, uint marks, uint log) {
     uint words = (1u << log) / 32u, at = lgLane();
     gTableSum = gTableSymbols = 0u;
-    lgBarrierShared(); // all lanes are done with the previous table
+    // This barrier waits until all lanes are done with the table that was here before.
+    lgBarrierShared();
     if (on && at < words)
-        // Slot 0 is always marked. A valid table marks it anyway; this keeps reads of an invalid
-        // table inside it.
+        // Slot 0 is marked here, and so is marked even if the table turns out to be invalid.
+        // ransEntry needs that mark to stay inside the table.
         sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u;
     if (on && at + 32u < words) sRans[ransAt(marks + 2u * at + 64u)] = 0u;
     lgBarrierShared();
 }
 
-// Gives the lane's symbol `count` slots.
+// Gives this lane's symbol the next `count` slots, behind those of the symbols before it.
 void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint count) {
     uint before, sum;
     uint begins = lgBallot3Scan(false, count != 0u, false, count, before, sum).y;
@@ -111,7 +125,8 @@ void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint coun
     gTableSymbols += uint(bitCount(begins));
 }
 
-// Counts the symbols that begin before each word of marks. Returns whether all slots are assigned.
+// Fills in how many symbols begin before each word of marks. Returns whether the table is valid,
+// that is, whether exactly 2^log slots are assigned.
 bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
     uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before,

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// reduce.comp and reduce64.comp: each workgroup combines its share of the input, and the last one
-// to finish combines the results of all, in order. No workgroup waits for another.
+// Reductions of 32-bit and 64-bit values (reduce.comp, reduce64.comp). Each workgroup combines its
+// share of the input. The last workgroup to finish combines the results of all workgroups, always
+// in the same order. No workgroup waits for another.
 //
-// The kind REDUCE writes the result. PARTIALS is the first half of an f32 scan: it has one tile per
-// workgroup and leaves each tile's prefix in scratch. Scratch is laid out like that of a look-back,
-// with partial results in place of states. A reduction leaves scratch zero. src/cuda/reduce.cu
-// describes how CUDA differs.
+// p.kind chooses what is done. REDUCE writes the result. PARTIALS is the first half of an f32 scan:
+// there is one tile per workgroup, and the prefix of each tile stays in scratch. Scratch is laid
+// out as for a look-back, with partial results in place of states (partials.glsl). REDUCE leaves it
+// zero. src/cuda/reduce.cu says how CUDA differs.
 #include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer ReduceHead {
-    coherent uint ticket; // reductions take none
+    coherent uint ticket; // for scans; reductions take no tickets
     coherent uint done;
 };
 
 shared uint sDone;
 
-// Joins the elements of every p.workgroups-th tile, in the same order in every run.
+// Joins the elements of every p.workgroups-th tile, from tile `workgroup` on; the order is the same
+// in every run. The result is valid in all invocations.
 Run shareRun(uint workgroup, uint count) {
     Run own = kNoRun, total, subgroupTotal;
     uint tiles = tileCount(count);
@@ -36,6 +38,7 @@ Run shareRun(uint workgroup, uint count) {
     return total;
 }
 
+// Combines the partial results of all workgroups. The last workgroup to finish calls this.
 void combinePartials() {
     Run carry = kNoRun;
     for (uint start = 0u; start < p.workgroups; start += gl_WorkGroupSize.x) {
@@ -59,7 +62,8 @@ void combinePartials() {
 
 void reduceMain() {
     uint workgroup = wgIndex();
-    if (workgroup >= p.workgroups) return; // see wgIndex
+    // A dispatch may have more workgroups than the list (wgIndex).
+    if (workgroup >= p.workgroups) return;
 
     uint count = elementCount();
     Run run;

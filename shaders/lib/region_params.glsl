@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regions for the files of lib/kernels, which pass their parameters as arguments, as CUDA does.
-// These overloads of the functions of region.glsl take the push constants as an argument, whose
-// type `Params` the includer defines.
+// Overloads of region.glsl's functions for the files of lib/kernels. There, functions take the push
+// constants as an argument, because CUDA has no global ones. The includer must define `Params`, the
+// type of the push constants.
 #ifndef SLUICE_REGION_PARAMS_GLSL
 #define SLUICE_REGION_PARAMS_GLSL
 

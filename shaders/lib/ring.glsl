@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A look-back of sums for kernels in which a tile waits for its prefix in a ring while the
-// workgroup works on the next tiles. So no workgroup idles, and memory is busy all the time. A
-// subgroup must have at least as many lanes as a workgroup has subgroups. The scheme is fast on
-// devices where a workgroup that has started keeps making progress. The states are those of
-// lookback.glsl.
+// A look-back of sums (lookback.glsl explains states, prefix and scanner) for kernels in which a
+// tile waits for its prefix in a ring while the workgroup works on the next tiles. So no workgroup
+// is idle, and memory is busy all the time. It is fast only on devices where a workgroup that has
+// started goes on making progress. A subgroup must have at least as many lanes as a workgroup has
+// subgroups.
 //
-// The includer defines the push constants p with scratch, polls and workgroups, and kSubgroups.
+// The includer defines kSubgroups, and the push constants p with scratch, polls and workgroups.
 //
-// Workgroup 0 is the scanner (see lookback.glsl). It is an optimization: if it is not in time,
-// invocations look back themselves.
+// Workgroup 0 is the scanner. If it is too late for a tile, the kernel looks back by itself.
 //
-// In the loop over tiles, shuffles and sums are the only subgroup operations, and they must not be
-// inside branches. Otherwise NVIDIA's compiler (580) considers the loop divergent and turns each of
-// these operations into a function with a loop of its own. This is why one invocation waits alone
-// in that loop.
+// In the kernels' loop over tiles, shuffles and sums are the only subgroup operations, and must not
+// stand inside branches. Otherwise NVIDIA's compiler (driver 580) takes the loop for divergent, and
+// makes a function with a loop of its own of each of these operations. So in that loop each
+// invocation polls for a prefix by itself.
 #ifndef SLUICE_RING_GLSL
 #define SLUICE_RING_GLSL
 
-bool lookbackTile(uint index, out uint value) { // lookback.glsl needs it, but nothing calls it
+// lookback.glsl asks for this function, but nothing calls it here.
+bool lookbackTile(uint index, out uint value) {
     value = 0u;
     return false;
 }
 
-// The arrays are double-buffered, so that one barrier per round is enough.
+// Each array has two halves, used in turn, so that one barrier per round is enough.
 shared uint sRingTotals[2][kSubgroups];
-shared uint sRingReady[2][kSubgroups]; // only the scanner uses these
+shared uint sRingReady[2][kSubgroups]; // used by the scanner
 shared uint sRingTicket[2];
 
-// A step of an exclusive scan over `lanes` lanes, a power of two. It is written out because
-// subgroupExclusiveAdd() takes twice as many instructions with NVIDIA's compiler (580).
+// Does a step of an exclusive scan over `lanes` lanes, a power of two: adds the sums of lanes that
+// differ in bit `reach`. The scan is written out because subgroupExclusiveAdd() takes twice as many
+// instructions with NVIDIA's compiler (driver 580).
 void ringStep(uint reach, uint lanes, inout uint before, inout uint total) {
     if (reach >= lanes) return;
     uint other = subgroupShuffleXor(total, reach);
     before += mix(0u, other, (gl_SubgroupInvocationID & reach) != 0u);
     total += other;
 }
-// An exclusive scan over `lanes` lanes, a power of two.
+// Returns an exclusive scan over `lanes` lanes, a power of two; `total` is their sum.
 uint ringExclusive(uint value, const uint lanes, out uint total) {
     uint before = 0u;
     total = value;
@@ -49,8 +50,9 @@ uint ringExclusive(uint value, const uint lanes, out uint total) {
     return before;
 }
 
-// Returns the sum of sRingTotals over the subgroups below this one; `all` becomes the sum over all
-// subgroups.
+// ringBefore returns the sum of sRingTotals[turn] over the subgroups below this one; `all` is the
+// sum over all subgroups. The sums of kRingLanes subgroups, some of which may not exist, are
+// scanned by as many lanes.
 const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
     uint lane = sgLane() & (kRingLanes - 1u), own = 0u;
@@ -60,7 +62,7 @@ uint ringBefore(uint turn, out uint all) {
 }
 
 // Returns whether the prefix of `tile` arrives within p.polls polls. `seen` is the state of the
-// tile before it, loaded earlier.
+// tile before it, as it was loaded earlier.
 bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint prefix) {
     uint state = lookbackUnpack(seen, prefix);
     for (uint i = 0u; i < p.polls && state != kTileWhole; i++)
@@ -69,11 +71,13 @@ bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint pr
 }
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates {
-    volatile uvec4 s[]; // two states each
+    // Each entry has two states.
+    volatile uvec4 s[];
 };
 
 // The scanner turns the tiles' own values into inclusive sums, two tiles per invocation at a time.
-// It gives up after p.polls rounds without a new value, or if a workgroup had to look back.
+// It gives up after p.polls rounds without a new value, or when it meets a state that a workgroup
+// has made by looking back.
 void ringScan(LookbackStates states, uint tiles) {
     RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
     uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u;
@@ -98,7 +102,9 @@ void ringScan(LookbackStates states, uint tiles) {
         uint other = min(lane, kSubgroups - 1u);
         uint theirs = lane < kSubgroups ? sRingReady[turn][other] : 0u;
         uint sum = lane < kSubgroups ? sRingTotals[turn][other] : 0u;
-        uint open = lookbackFirst(theirs != kSubgroupSize); // the first subgroup that misses a tile
+        // `open` is the first subgroup that misses a tile. Only tiles up to the first missing one
+        // are done.
+        uint open = lookbackFirst(theirs != kSubgroupSize);
         uint all, below = ringExclusive(lane <= open ? sum : 0u, kSubgroupSize, all),
                   own = subgroupShuffle(below, sgIndex());
         if (sgIndex() <= open && lane < ready) {
@@ -110,7 +116,7 @@ void ringScan(LookbackStates states, uint tiles) {
                 pairs.s[at >> 1] = uvec4(whole, lookbackPack(own + value, kTileWhole));
         }
         carry += all;
-        // If the number of tiles is odd, this count ends one past the last tile.
+        // If the number of tiles is odd, `first` ends one behind the last tile.
         uint taken = 2u * subgroupAdd(lane <= open ? theirs : 0u);
         first += taken;
         idle = taken != 0u ? 0u : idle + 1u;
@@ -118,9 +124,9 @@ void ringScan(LookbackStates states, uint tiles) {
     }
 }
 
-// One invocation takes the next tile. The increment is 1, but NVIDIA's compiler (580) must not know
-// that: for an increment that is uniform in the subgroup it does one atomic for all lanes and
-// distributes the result, and the whole subgroup would wait for it here.
+// Takes the next tile; one invocation calls this. The increment is always 1, but NVIDIA's compiler
+// (driver 580) must not know that. For an increment that is uniform in the subgroup, it makes one
+// atomic for all lanes and distributes the result, for which the whole subgroup would wait here.
 uint ringTake() {
     return atomicAdd(LookbackHead(p.scratch).ticket,
                      1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
@@ -129,18 +135,22 @@ uint ringTake() {
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
     coherent uint ticket;
     volatile uint done;
-    coherent uint cleared; // counts the workgroups that have come to clear; in addition, in units
-                           // of kRingClears, those that did not clear their part
+    // The low half counts the workgroups that have come to clear states. The upper half, in units
+    // of kRingClears, counts those of them that gave up waiting and did not clear their part.
+    coherent uint cleared;
 };
 const uint kRingClears = 0x10000u;
-// With up to this many tiles per workgroup, it is faster that one workgroup clears all states than
-// that each waits for the others.
+// With up to this many tiles per workgroup, one workgroup clears all states. That is faster than if
+// each workgroup waits for the others and clears a part.
 const uint kRingClearsAlone = 16u;
-const uint kRingWaits = 64u; // limits the polls for workgroups that may not have started yet
+// The most polls for which a workgroup waits until the others no longer use the states. It must not
+// wait for long, because some of them may not have started yet.
+const uint kRingWaits = 64u;
 
 shared uint sRingCleared;
 
-// Clears part `part` of `parts` of the states, but not the head, which counts as a pair of states.
+// Clears part `part` of `parts` equal parts of the states. The head, which is as large as a pair of
+// states, is not cleared.
 void ringClear(uint part, uint parts, uint tiles) {
     RingStates pairs = RingStates(p.scratch);
     uint count = 1u + tiles / 2u, share = (count - 1u) / parts + 1u, begin = max(part * share, 1u);
@@ -151,10 +161,10 @@ void ringClear(uint part, uint parts, uint tiles) {
         lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
 }
 
-// Does what lookbackClean() does, but fast for many tiles: 2^28 elements have 1 MB of states, which
-// a single workgroup takes 17 us to clear. So each workgroup waits for a limited time until the
-// others no longer use the states, then clears its part. The last workgroup clears the head. It
-// also clears all states if a workgroup gave up waiting.
+// Does what lookbackClean() does, but faster for many tiles: 2^28 elements have 1 MB of states,
+// which one workgroup takes 17 us to clear. Each workgroup waits a limited time until the others no
+// longer use the states, and then clears its part. The last workgroup clears the head. If some
+// workgroup has given up waiting, the last one also clears all states.
 void ringClean(uint workgroups, uint tiles) {
     RingHead head = RingHead(p.scratch);
     if (tiles <= kRingClearsAlone * workgroups) {
@@ -165,7 +175,8 @@ void ringClean(uint workgroups, uint tiles) {
         }
         return;
     }
-    if (wgInvocation() == gl_WorkGroupSize.x - 1u) { // the invocation that wrote sLookbackLeft
+    // This invocation has written sLookbackLeft, so it needs no barrier to read it.
+    if (wgInvocation() == gl_WorkGroupSize.x - 1u) {
         uint done = sLookbackLeft + 1u;
         for (uint i = 0u; i < min(p.polls, kRingWaits) && done != workgroups; i++)
             done = head.done;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans of runs over a subgroup and over a workgroup: sums and maxima of u32, u64 and f32 values,
-// optionally segmented. A run is a sequence of consecutive elements, reduced to one value.
+// Scans over a subgroup and over a workgroup: sums and maxima of u32, u64 and f32 values, cut into
+// segments or not. A *run* is neighbouring elements that were combined to one value; a *head* is an
+// element with which a segment begins.
 //
-// SLUICE_VALUE64 makes Value a pair of words. Every function must be called by the whole workgroup.
+// With SLUICE_VALUE64 a Value has 64 bits, as a pair of words. The whole workgroup must call each
+// function.
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
 
@@ -25,7 +27,7 @@ Value combine(Value a, Value b) {
 }
 #else
 #define Value uint
-const Value kIdentity = 0u; // for f32 sums too
+const Value kIdentity = 0u; // also for sums of f32, where it is 0.0
 
 Value combine(Value a, Value b) {
     return kOperation == SLUICE_SCAN_OP_SUM ? a + b
@@ -35,14 +37,15 @@ Value combine(Value a, Value b) {
 }
 #endif
 
-// A run of consecutive elements. `value` combines the elements from its last segment head to its
-// end, or all elements if `head` is false because it has none.
+// `head` says whether the run has a head. `value` combines the elements of the run from its last
+// head on, or all of them if it has no head.
 struct Run {
     Value value;
     bool head;
 };
 const Run kNoRun = Run(kIdentity, false);
 
+// Returns the run of `first` and, behind it, `second`.
 Run join(Run first, Run second) {
     bool cut = kSegmented && second.head;
     return Run(cut ? second.value : combine(first.value, second.value),
@@ -54,6 +57,7 @@ shared Value sRunSteps[2][gl_WorkGroupSize.x];
 shared bool sRunHeads[2][gl_WorkGroupSize.x];
 uint gRunTurn = 0u;
 
+// Returns the run of another lane, whose runLane() is `from`.
 Run sgRunOf(Run run, uint from) {
     sRunSteps[gRunTurn][wgInvocation()] = run.value;
     sRunHeads[gRunTurn][wgInvocation()] = run.head;
@@ -70,8 +74,8 @@ Run sgRunOf(Run run, uint from) {
 #endif
 
 #ifndef SLUICE_EMU
-// Returns how many lanes below this one belong to its segment: 0 if this lane has a head. `headed`
-// is set if this lane or a lane below it has a head.
+// Returns how many lanes below this one belong to its segment; 0 if this lane has a head. `headed`
+// tells whether this lane or a lower one has a head.
 uint sgReach(bool head, out bool headed) {
     uint lane = gl_SubgroupInvocationID;
     headed = false;
@@ -82,7 +86,8 @@ uint sgReach(bool head, out bool headed) {
     return headed ? lane - last : lane;
 }
 
-// One step of a scan over the subgroup by shuffles.
+// Does a step of a scan over the subgroup, by a shuffle: combines the value of the lane `step_`
+// lanes below, if it belongs to the segment.
 Value sgStep(Value value, uint step_, uint reach) {
     Value below = subgroupShuffle(value, (gl_SubgroupInvocationID - step_) & (kSubgroupSize - 1u));
     Value both = combine(below, value);
@@ -94,7 +99,7 @@ Value sgStep(Value value, uint step_, uint reach) {
 }
 #endif
 
-// Returns this lane's index in the numbering that sgRunOf uses.
+// Returns the number by which sgRunOf finds this lane.
 #ifdef SLUICE_EMU
 uint runLane() { return wgInvocation(); }
 #else
@@ -102,8 +107,9 @@ uint runLane() { return gl_SubgroupInvocationID; }
 #endif
 
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
-// Returns the maximum of this lane and those below it in the subgroup, like subgroupInclusiveMax,
-// which Metal's language lacks.
+// Returns the maximum over this lane and those below it in the subgroup. It is written out because
+// Metal's language, to which shaders are translated for Apple's devices, lacks
+// subgroupInclusiveMax.
 uint sgInclusiveMax(uint value) {
     SLUICE_UNROLL
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -115,7 +121,7 @@ uint sgInclusiveMax(uint value) {
 }
 #endif
 
-// Joins the runs of this lane and those below it in the subgroup.
+// Returns the run of this lane and those below it in the subgroup.
 Run sgInclusiveRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
@@ -138,17 +144,18 @@ Run sgInclusiveRun(Run run) {
     return run;
 }
 
-// Turns the result of sgInclusiveRun into the exclusive scan: the joined runs of the lanes below
-// this one. `total` joins all runs of the subgroup.
+// Returns the run of the lanes below this one, from the result of sgInclusiveRun. `total` is the
+// run of the whole subgroup.
 Run sgRunBefore(Run inclusive, out Run total) {
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
     Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
     if (sgLane() == 0u) before = kNoRun;
     return before;
 }
+// Returns the run of the lanes below this one; `total` is the run of the whole subgroup.
 Run sgExclusiveRun(Run run, out Run total) { return sgRunBefore(sgInclusiveRun(run), total); }
 
-// Joins the runs of all lanes of the subgroup.
+// Returns the run of the whole subgroup, in all lanes.
 Run sgJoinedRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
@@ -159,13 +166,15 @@ Run sgJoinedRun(Run run) {
     return sgRunOf(sgInclusiveRun(run), runLane() | (kSubgroupSize - 1u));
 }
 
+// Each array has two halves, used in turn, so that one barrier per call is enough.
 shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
 shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// Joins the runs of the subgroups below this one; `run` is uniform in a subgroup. `total` joins all
-// runs of the workgroup. `otherTotal` joins a second list of runs, `other`, without another
-// barrier; it is valid in the first subgroup only.
+// Returns the run of the subgroups below this one. `run` is the run of this subgroup, and `total`
+// receives the run of the workgroup. A second list shares the barrier: `other` is this subgroup's
+// run of that list, and `otherTotal` receives the workgroup's, which is valid in the first subgroup
+// only.
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
@@ -180,8 +189,9 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (kSubgroups <= kSubgroupSize) {
         uint lane = min(sgLane(), kSubgroups - 1u);
         Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
-        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup hold garbage, which
-                                             // nobody reads
+        // Lanes whose number is above the last subgroup's have meaningless runs, which nobody
+        // reads.
+        Run inclusive = sgInclusiveRun(own);
         total = sgRunOf(inclusive, kSubgroups - 1u);
         before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
         if (sgUniform(sgIndex() == 0u)) {

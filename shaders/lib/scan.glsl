@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Exclusive sums over a subgroup and over a workgroup of several subgroups, for any subgroup size.
-// Every function must be called by the whole workgroup. The shared arrays are double-buffered, so
-// that one barrier per step is enough.
+// Exclusive sums over a subgroup and over a workgroup, for any subgroup size. The whole workgroup
+// must call each function. The shared arrays have two halves, used in turn, so that one barrier per
+// step is enough.
 //
-// SLUICE_SCAN_SHUFFLED is for sums inside loops and branches, where NVIDIA's compiler (580) turns
-// the built-in subgroup sum into a call, which waits for all loads in flight.
+// A shader that takes sums inside loops and branches defines SLUICE_SCAN_SHUFFLED. There NVIDIA's
+// compiler (driver 580) makes a function call of the built-in subgroup sum, and waits for all loads
+// in flight before the call.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -21,7 +22,7 @@ shared uint sSteps[2][gl_WorkGroupSize.x];
 uint gStepsTurn = 0u;
 #endif
 
-// Returns the sum of `value` over this lane and the lanes below it in the subgroup.
+// Returns the sum of `value` over this lane and those below it in the subgroup.
 uint sgInclusiveAdd(uint value) {
 #ifdef SLUICE_EMU
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -51,11 +52,10 @@ uint sgLast(uint value) {
 #endif
 }
 
-// Returns the exclusive sum over the subgroup of values below 2^bits. It takes a ballot for each
-// bit and counts the ballot's bits below the lane (Billeter, Olsson, Assarsson 2009). For one bit
-// this is less work than a scan by additions, which takes log2(S) steps for S lanes. A count of up
-// to S lanes needs log2(S) + 1 bits, because S itself has one bit more than smaller counts. `total`
-// is the sum over the subgroup.
+// Returns the sum over the lanes below this one in the subgroup, for values below 2^bits; `total`
+// is the sum over the subgroup. It makes a ballot of each bit, and counts the ballot's bits below
+// the lane (Billeter, Olsson, Assarsson 2009). For few bits this is less work than a scan by
+// additions, which takes log2(S) steps for S lanes.
 uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
     uint inclusive = sgInclusiveAdd(value);
@@ -74,8 +74,8 @@ uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #endif
 }
 
-// Returns the exclusive sum over the subgroups of the workgroup; only the last lane of each
-// subgroup needs `sum`. `total` is the sum over all subgroups.
+// Returns the sum over the subgroups below this one; `total` is the sum over all subgroups. `sum`
+// is this subgroup's sum, and must be right in its last lane only.
 uint wgSubgroupsBefore(uint sum, out uint total) {
     if (sgLane() == kSubgroupSize - 1u) sSubgroupSums[gSumsTurn][sgIndex()] = sum;
     wgBarrierShared();
@@ -87,7 +87,8 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
         before += i < sgIndex() ? one : 0u;
         total += one;
     }
-#else // there are no more subgroups than lanes
+#else
+    // A workgroup has at most as many subgroups as a subgroup has lanes.
     uint one = sgLane() < kSubgroups ? sSubgroupSums[gSumsTurn][sgLane()] : 0u;
     uint inclusive = sgInclusiveAdd(one);
     uint before = subgroupShuffle(inclusive - one, sgIndex());
@@ -97,7 +98,8 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
     return before;
 }
 
-// Returns the exclusive sum over the workgroup, in the order of wgInvocation().
+// Returns the sum over the invocations below this one, in the order of wgInvocation(); `total` is
+// the sum over all.
 uint wgExclusiveAdd(uint value, out uint total) {
     uint inclusive = sgInclusiveAdd(value);
     return wgSubgroupsBefore(inclusive, total) + inclusive - value;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// scan.comp and scan64.comp: prefix sums, minima and maxima in one pass with decoupled look-back.
+// Prefix sums, minima and maxima of 32-bit and 64-bit values (scan.comp, scan64.comp), in one pass
+// with decoupled look-back (lookback.glsl explains prefix, state and scanner).
 //
 // A workgroup takes one tile after the other and works one tile ahead: it loads the next tile and
-// publishes its value before it waits for the prefix of the current tile. So other workgroups do
-// not wait long for a value, and the loads of one tile overlap with the wait of another.
+// publishes its value before it waits for the prefix of the current one. So other workgroups do not
+// wait long for a value, and the loads of a tile overlap with the wait for another.
 //
-// Sums of f32 depend on the order of the additions, so reduce.comp first adds up the tiles' sums in
-// a fixed order. src/cuda/scan.cu describes how CUDA differs.
+// Sums of f32 depend on the order of the additions. For these, reduce.comp first computes the
+// prefixes of all tiles, always in the same order, and there is no look-back. src/cuda/scan.cu says
+// how CUDA differs.
 #include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
@@ -52,9 +54,9 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
-// Joins the elements of the subgroup, for commutative operations. With segments, only the elements
-// from the last head on matter. Each lane therefore drops its elements before that head, and the
-// order of the remaining ones does not matter.
+// Returns the run of the subgroup's elements, for commutative operations. With segments, only the
+// elements from the last head on count: each lane drops its elements before that head, and then the
+// order of the others does not matter.
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
 #ifdef SLUICE_EMU
@@ -79,11 +81,11 @@ Run subgroupRun(Elements e) {
 #endif
 }
 
-// The scanned elements of a subgroup. starts[row] joins all of its elements that come before this
-// invocation's elements in that row.
+// The scanned elements of a subgroup: starts[row] is the run of all of its elements that come
+// before this invocation's elements of that row.
 struct Scanned {
     Run starts[kRows];
-    Run total; // of the subgroup
+    Run total; // the run of the subgroup
 };
 
 Scanned scanElements(Elements e) {
@@ -103,7 +105,8 @@ Scanned scanElements(Elements e) {
     return s;
 }
 
-// Computes the results of a row; `before` joins everything before the subgroup's elements.
+// Returns the results of this invocation's elements of a row. `before` is the run of everything
+// before the subgroup's elements.
 Row resultRow(Elements e, Scanned s, Run before, uint row) {
     bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     Run running = join(before, s.starts[row]);
@@ -118,6 +121,7 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
     return decodeRow(result);
 }
 
+// Stores the results of a tile.
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
     uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
     SLUICE_UNROLL
@@ -125,16 +129,16 @@ void storeElements(Tile tile, Elements e, Scanned s, Run before) {
         storeRow(tile, target, row, resultRow(e, s, before, row));
 }
 
+// Stores the combined value of all elements, if the caller wants it.
 void storeTotal(Run all) {
     if (wgInvocation() == 0u && p.total != uvec2(0u))
         storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all.value) : all.value);
 }
 
-// The whole workgroup scans a tile. The function is called in one place only, because it is long
-// and every call is inlined. The tile's prefix comes from the look-back. For a sum of f32 it comes
-// from scratch, which is cleared afterwards. A workgroup that runs alone has a single tile, which
-// needs no prefix.
-//   published  other workgroups know the tile's own value
+// The whole workgroup scans tile `index` of `tiles`. The tile's prefix comes from the look-back or,
+// for a sum of f32, from scratch, which is cleared afterwards. A workgroup that runs alone has a
+// single tile, which needs no prefix. `published` says that the tile's own value has been published
+// already. The function is called in one place only, because it is long and every call is inlined.
 void scanOne(uint index, uint count, uint tiles, bool published) {
     bool inPlace = p.input_ == p.output_, others = p.workgroups > 1u;
     Tile tile = tileAt(index, count);
@@ -150,24 +154,26 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     }
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u) storeTotal(join(prefix, total));
-    if (kOrdered && others && wgInvocation() == 0u) // a barrier has followed since all lanes read
-                                                    // it
-        storePartial(p.scratch, index, kNoRun);
-    wgBarrierShared(); // all have read lookbackWait's shared memory
+    // All invocations have read this entry of scratch, since they have passed a barrier after it.
+    if (kOrdered && others && wgInvocation() == 0u) storePartial(p.scratch, index, kNoRun);
+    // This barrier waits until all invocations have read the shared memory of lookbackWait.
+    wgBarrierShared();
 }
 
 shared uint sTicket;
 
-// Scans wide tiles with look-ahead, if there is a scanner. Returns three tickets that the caller
-// must still process and the number of tickets taken, which is at most the share. If a wait for the
-// scanner times out, the caller does the look-back, since it would take too many registers here;
-// then the values of the first two tickets' tiles are already published. Otherwise the first ticket
-// is not that of a wide tile, and the other two lie past the last tile.
+// Scans wide tiles (scan_tile.glsl), working one tile ahead; there must be a scanner. Returns in x,
+// y and z the tickets of tiles that the caller must still scan, and in w how many tickets were
+// taken, at most p.share.
+//
+// If the scanner is too late for a tile, x is that tile, and the values of tiles x and y have been
+// published. The caller then looks back, because doing so here would take too many registers.
+// Otherwise x is not a wide tile, and y and z lie behind the last tile.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
     uint nextTicket = ticket;
     Elements elements;
-    Run total; // of the current tile, in the first subgroup
+    Run total; // the run of the current tile; valid in the first subgroup
     // The first round only loads.
     for (uint round = 0u; sgUniform(ticket < wideTiles); round++) {
         bool loading = sgUniform(nextTicket < wideTiles);
@@ -178,9 +184,9 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         Run nextRun = kNoRun, nextTotal, ignored;
         if (loading) nextRun = subgroupRun(nextElements);
         Run before = wgRunsBefore(scanned.total, nextRun, ignored, nextTotal);
-        // The next ticket is taken as late as possible, but early enough to hide the latency of the
-        // atomic: other workgroups depend on its tile from the moment the ticket is taken until the
-        // tile's value is published.
+        // The next ticket is taken as late as possible, because other workgroups depend on this one
+        // from then on until the tile's value is published. It is taken before the wait, which
+        // hides the latency of the atomic.
         uint taken = tiles;
         if (loading) {
             lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
@@ -209,11 +215,13 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     return uvec4(ticket, tiles, tiles, p.share);
 }
 
-// Scans all tiles of a workgroup: either the tile of the workgroup's own index, or tiles by ticket.
-// Tickets that scanWideTiles returns come first.
+// Scans all tiles of a workgroup: the tile of its own number, or tiles by ticket. With tickets,
+// scanWideTiles scans tiles as long as it can; the tiles that it returns are scanned here, before
+// new tickets are taken.
 void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
     uint published = 0u, end = tickets ? tiles : workgroup + 1u;
-    uvec4 next = uvec4(workgroup, end, end, p.share); // tiles to do, and tickets taken
+    // Three tiles to scan, and the number of tickets taken.
+    uvec4 next = uvec4(workgroup, end, end, p.share);
     if (tickets) {
         next = uvec4(lookbackTicket(p.scratch), tiles, tiles, 1u);
         uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
@@ -235,10 +243,11 @@ void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
 
 void scanMain() {
     uint workgroup = wgIndex();
-    if (workgroup >= p.workgroups) return; // see wgIndex
+    // A dispatch may have more workgroups than the list (wgIndex).
+    if (workgroup >= p.workgroups) return;
 
     uint count = elementCount();
-    // An empty input has one empty tile, which writes the total.
+    // An empty input has one empty tile, so that the total is written.
     uint tiles = max(tileCount(count), 1u);
     bool looksBack = !kOrdered && p.workgroups > 1u;
     if (looksBack && p.scanner != 0u && workgroup == 0u)

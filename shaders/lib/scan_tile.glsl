@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of scans and reductions: loads, stores, and the mapping of element types to the kernels'
-// operations.
+// Tiles of scans and reductions: loads, stores, and the *keys* that elements become.
 //
-// Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous.
-// Every minimum and maximum is computed as a maximum of unsigned keys. Keys are ordered like the
-// values of the type, and in reverse for a minimum.
+// An invocation has kRows rows of 16 neighbouring bytes of a tile; row r of all lanes of a subgroup
+// is one range of memory. All minima and maxima are computed as maxima of unsigned keys. Keys have
+// the order of the values of the type, or, for a minimum, the reverse order.
 #ifndef SLUICE_SCAN_TILE_GLSL
 #define SLUICE_SCAN_TILE_GLSL
 
@@ -14,7 +13,7 @@
 layout(push_constant, std430) uniform Push { ScanParams p; };
 
 #ifdef SLUICE_VALUE64
-const uint kPerRow = 2u; // elements of one invocation in a row
+const uint kPerRow = 2u; // elements that an invocation has in a row
 #else
 const uint kPerRow = 4u;
 #endif
@@ -37,13 +36,14 @@ struct Row {
     Value x[kPerRow];
 };
 
-// The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
+// The lowest key of f32: that of minus infinity for a maximum, of infinity for a minimum.
 const uint kLowestKey = 0x007fffffu;
 
-// All bits are set if elements are f32. Keys are computed without branches, because a branch for
-// each element made up half of the code of a maximum.
+// Returns all ones if elements are f32. Keys are computed without branches: a branch for each
+// element made up half of the code of a maximum.
 uint floatMask() { return p.isFloat != 0u ? ~0u : 0u; }
 
+// Returns the key of an element. A NaN has the lowest key, so that it is ignored.
 Value encode(Value bits) {
 #ifdef SLUICE_VALUE64
     return bits ^ p.flip;
@@ -54,6 +54,7 @@ Value encode(Value bits) {
 #endif
 }
 
+// Returns the element of a key.
 Value decode(Value key) {
 #ifdef SLUICE_VALUE64
     return key ^ p.flip;
@@ -65,8 +66,8 @@ Value decode(Value key) {
 
 uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
-// A tile of the input. It has its own base address, because a byte offset may need more than 32
-// bits, and an index above 2^31 would count as negative.
+// A tile of the input. It has a base address of its own, because a byte offset from the input may
+// need more than 32 bits, and an index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uint index;
@@ -74,7 +75,7 @@ struct Tile {
     bool wide; // the tile is whole, and all of its memory is 16-byte aligned
 };
 
-// Tiles past the end are empty.
+// Returns tile `index` of an input of `count` elements; tiles behind the end are empty.
 Tile tileAt(uint index, uint count) {
     uvec2 offset = mul64(index, kTile * kValueBytes);
     uint start = index * kTile;
@@ -88,7 +89,7 @@ Tile tileAt(uint index, uint count) {
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// Returns where this invocation's elements of a row start in the tile.
+// Returns the index in the tile of this invocation's first element of a row.
 uint rowStart(uint row) {
     return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
 }
@@ -118,6 +119,7 @@ Row encodeRow(Row row) {
     return row;
 }
 
+// Loads this invocation's elements of a row of a wide tile, at element `at`.
 Row wideRow(uvec2 base, uint at) {
     uvec4 v = VectorsIn(base).v[at / kPerRow];
     Row row;
@@ -133,7 +135,7 @@ Row wideRow(uvec2 base, uint at) {
     return encodeRow(row);
 }
 
-// Elements past the end are the identity.
+// Loads this invocation's elements of a row. Elements behind the end of the tile are the identity.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     Row result;
@@ -179,8 +181,8 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     }
 }
 
-// Returns the head flags of a tile's elements, starting with element `at` in bit 0. A tile is a
-// whole number of mask words.
+// Returns the head flags of a tile's elements from element `at` on, the first one in bit 0. Each
+// tile has a whole number of words of flags, so offsets within a tile suffice.
 uint headsAt(uint tile, uint at) {
     return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
@@ -191,7 +193,7 @@ uint rowHeads(Tile tile, uint row) {
     return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
 }
 
-// Joins the elements of one invocation in a row.
+// Returns the run of this invocation's elements of a row.
 Run rowRun(Row row, uint heads) {
     Run run = kNoRun;
     SLUICE_UNROLL
@@ -216,7 +218,7 @@ Elements loadElements(Tile tile) {
     return e;
 }
 
-// The same for a tile that is wide.
+// Loads this invocation's elements of a wide tile.
 Elements loadWide(uint index) {
     uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
     Elements e;
@@ -228,8 +230,8 @@ Elements loadWide(uint index) {
     return e;
 }
 
-// Does sgInclusiveRun for each row. If that takes several steps of shuffles, the rows do each step
-// together, so that their shuffles are in flight at the same time.
+// Returns what sgInclusiveRun returns for each row. If a scan takes several steps of shuffles, all
+// rows do each step together, so that their shuffles are in flight at the same time.
 Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 #ifndef SLUICE_EMU
 #ifdef SLUICE_VALUE64
@@ -257,8 +259,8 @@ Run[kRows] sgInclusiveRows(Run runs[kRows]) {
     return runs;
 }
 
-// The whole workgroup joins the whole tile. It goes row by row to save registers, because it is
-// rarely called.
+// Returns the run of the whole tile; the whole workgroup calls this. It loads one row after the
+// other, which is slower but saves registers, because it is rarely called.
 Run tileRun(Tile tile) {
     Run run = kNoRun, total;
     SLUICE_DONT_UNROLL

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies bytes at any alignment, in words of 4 bytes and units of 16 bytes that are aligned at the
-// destination. A copy takes two aligned loads, a funnel shift and one store.
+// Copies bytes at any alignment. The destination is written in aligned words of 4 bytes and aligned
+// units of 16 bytes. Each of them takes two aligned loads from the source, a funnel shift and one
+// store.
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 
@@ -20,14 +21,17 @@ layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Pa
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut { uint w; };
 
 // -----------------------------------------------------------------------------------------------
-// Words are 4 bytes. The functions access bytes [from, to) of a word, and read no source word that
-// holds none of these bytes.
+// Words. These functions copy bytes [from, to) of a word, where `from` and `to` are 0 to 4. An
+// unaligned word lies across two aligned words of the source: beginWord loads the lower one,
+// endWord loads the upper one and joins both. Neither loads an aligned word that has none of the
+// bytes [from, to), since such a word may lie outside the source buffer.
 
 uint beginWord(uvec2 source, uint from) {
     return (source.x & 3u) + from < 4u ? WordsIn(uvec2(source.x & ~3u, source.y)).w[0] : 0u;
 }
 
-// `low` is the result of beginWord.
+// Returns the word at `source`, whose bytes from `to` on are meaningless. `low` is what beginWord
+// has returned.
 uint endWord(uvec2 source, uint to, uint low) {
     uint shift = source.x & 3u;
     uint value = low >> 8u * shift;
@@ -36,6 +40,7 @@ uint endWord(uvec2 source, uint to, uint low) {
     return value;
 }
 
+// Stores bytes [from, to) of `value` in the word at `target`.
 void storeWord(uvec2 target, uint value, uint from, uint to) {
     if (from == 0u && to == 4u) {
         WordOut(target).w = value;
@@ -53,8 +58,9 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Units are 16 bytes, which are accessed as a whole.
+// Units of 16 bytes.
 
+// Returns 16 of the 32 bytes of (low, high): those from byte `shift` on.
 uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     if ((shift & 8u) != 0u) {
         low = uvec4(low.zw, high.xy);
@@ -69,7 +75,8 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     return low;
 }
 
-// Loads `bytes` bytes at `source`, at most 16. It reads only words that hold some of these bytes.
+// Returns the first `bytes` bytes at `source`, at most 16. Loads only words of the source that have
+// some of these bytes.
 uvec4 loadBytes(uvec2 source, uint bytes) {
     uvec4 words = uvec4(0u);
     SLUICE_UNROLL
@@ -81,8 +88,8 @@ uvec4 loadBytes(uvec2 source, uint bytes) {
     return words;
 }
 
-// Stores bytes [from, to) of unit `index` of an array at `base`, which is 16-byte aligned. The
-// words of an incomplete unit are stored in a loop that is not unrolled, because such units are
+// Stores bytes [from, to) of `value` in unit `index` of an array at `base`, which is 16-byte
+// aligned. The loop over the words of an incomplete unit is not unrolled, because such units are
 // rare and the code for a word is long.
 void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
@@ -98,7 +105,7 @@ void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     }
 }
 
-// Does the same for `from` and `to` that are multiples of 4.
+// Does what storeUnit does, for `from` and `to` that are multiples of 4.
 void storeWords(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;

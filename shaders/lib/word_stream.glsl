@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A list of 16-bit words that the lanes of a lane group consume in lane order, through a ring
-// buffer in shared memory. A step takes at most one word per lane. The caller calls wordsAhead,
-// does at most six steps, then passes the result of wordsAhead to wordsMove.
+// A list of 16-bit words that the lanes of a lane group take in the order of the lanes. The words
+// pass through a ring in shared memory. The caller must call wordsAhead, then do at most six steps
+// in which each lane takes at most one word (192 words in all), then pass the result of wordsAhead
+// to wordsMove, and begin again.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
@@ -9,13 +10,14 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-// Where a lane group spans several subgroups, the ring would cost more than it saves. Its barriers
-// in every read would also make SwiftShader run out of memory during compilation.
+// There is no ring where a lane group consists of several subgroups, because it would cost more
+// than it saves: each read would need barriers. These barriers also make SwiftShader run out of
+// memory while it compiles.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
-uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsSize; // in units of 4 bytes; words past it are 0
-uint gNext;      // the next word
+uvec2 gWordsAt;  // address of the list, a multiple of 4
+uint gWordsSize; // the list's number of 32-bit words; words behind the list are 0
+uint gNext;      // number of the next 16-bit word to take
 
 void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsAt = address;
@@ -31,30 +33,35 @@ void wordsMove(uint ahead) {}
 
 #else
 
-const uint kWordRows = 4u; // of 64 words; three of them are always ahead
-// An entry holds a single 16-bit word, since unpacking two words would make reads slower.
+// The ring has this many rows of 64 words. When the ring moves, a row whose words were all taken is
+// replaced by the next row of the list, so that at least 192 words are ahead.
+const uint kWordRows = 4u;
+// Each element of the array is one 16-bit word. Two in an element would have to be unpacked, which
+// makes reads slower.
 shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows];
 
-uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsLast; // index of the last 4 bytes; words past them are undefined
-uint gNext;      // the next word
-uint gMoveAt;    // the ring moves when gNext reaches this
+uvec2 gWordsAt;  // address of the list, a multiple of 4
+uint gWordsLast; // number of the list's last 32-bit word; words behind it are undefined
+uint gNext;      // number of the next 16-bit word to take
+uint gMoveAt;    // when gNext reaches this, the ring moves
 
-// Returns two words of the stream in row `row` for this lane.
+// Returns this lane's share of row `row` of the list: two 16-bit words, the first in the low half.
 uint wordsLoad(uint row) { return WordsIn(gWordsAt).w[min(row * 32u + lgLane(), gWordsLast)]; }
+// Stores what wordsLoad has returned for row `row` in the ring.
 void wordsKeep(uint row, uint pair) {
     uint at = (lgIndex() * kWordRows + row % kWordRows) * 64u + 2u * lgLane();
     sWords[at] = pair & 0xffffu;
     sWords[at + 1u] = pair >> 16;
 }
 
-// Opens a list of `size` units of 4 bytes. If the list is empty, `elsewhere` is read instead; its
-// contents do not matter.
+// Begins to read a list of `size` 32-bit words. If the list is empty, a load needs some valid
+// address, which is `elsewhere`.
 void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsAt = mix(address, elsewhere, bvec2(size == 0u));
     gWordsLast = max(size, 1u) - 1u;
     gNext = 0u;
-    lgBarrierShared(); // all lanes have read the previous list
+    // This barrier waits until all lanes have read the list before.
+    lgBarrierShared();
     SLUICE_UNROLL
     for (uint row = 0u; row < kWordRows; ++row)
         wordsKeep(row, wordsLoad(row));
@@ -62,24 +69,28 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     lgBarrierShared();
 }
 
-// Returns word `at` of the list, which must be among the next 192.
+// Returns 16-bit word `at` of the list. `at` must be one of the 192 from gNext on.
 uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
 
-// Loads the row that enters the ring next. Each iteration of the caller's loop loads it, even if
-// the ring does not move; most of these loads hit the first-level cache. A load in a branch, or a
-// register that lives across iterations, would make NVIDIA's compiler (580) wait for the memory.
+// Loads the row that enters the ring next. The caller's loop calls this in each iteration, even if
+// the ring does not move then; most of these loads find their data in the first-level cache. If the
+// load stood in a branch, or its result lived across iterations, NVIDIA's compiler (driver 580)
+// would make the lanes wait for memory.
 uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
 
+// Moves the ring by one row.
 void wordsMoveRow(uint ahead) {
     wordsKeep(gMoveAt / 64u - 1u, ahead);
     gMoveAt += 64u;
 }
 
+// Moves the ring as far as gNext has come. `ahead` is what wordsAhead has returned.
 void wordsMove(uint ahead) {
     lgBarrierShared();
     if (gNext >= gMoveAt) {
         wordsMoveRow(ahead);
-        if (gNext >= gMoveAt) { // more than one row is rare
+        // It is rare that more than one row was taken.
+        if (gNext >= gMoveAt) {
             wordsMoveRow(wordsAhead());
             if (gNext >= gMoveAt) wordsMoveRow(wordsAhead());
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Converts 64-bit values to the pairs of 32-bit words that kernel parameters hold, and back.
+// Converts between 64-bit values and the pairs of 32-bit words that kernel parameters have.
 #pragma once
 
 #include "layout/base.h"

@@ -7,6 +7,7 @@
 
 #include <sluice/sluice_all.h>
 
+#include "api/arguments.h"
 #include "api/components.h"
 
 namespace sluice {
@@ -18,22 +19,34 @@ public:
     virtual ~Backend() = default;
 
     virtual void contextInfo(SluiceContextInfo& info) const = 0;
-    // `left` is as in sluiceCreatePipelines. A backend that needs no pipelines does not override
-    // this.
+    // Creates pipelines and sets `left` as sluiceCreatePipelines does. Only the Vulkan backend
+    // overrides this function, since the others have no pipelines.
     virtual SluiceStatus createPipelines(const SluicePipelinesInfo&, uint32_t& left)
     {
         left = 0;
         return SLUICE_OK;
     }
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
+    // Calls record(user, commands), which records chains of commands: the commands of a chain
+    // depend on each other, but no chain depends on another. `record` calls nextChain before the
+    // first command of each chain. A backend that runs chains at the same time overrides both
+    // functions: it collects the dispatches of all chains before it records them. A chain must not
+    // contain a decode by the driver (SLUICE_DECODE_BY_DRIVER), which is not a dispatch.
+    using RecordChains = SluiceStatus (*)(const void* user, SluiceCommands commands);
+    virtual SluiceStatus cmdSideBySide(SluiceCommands commands, RecordChains record,
+                                       const void* user)
+    {
+        return record(user, commands);
+    }
+    virtual void nextChain(SluiceCommands) {}
     // Returns the address that kernels and region lists use for the start of the range.
     virtual uint64_t deviceAddress(const SluiceBuffer& buffer) const
     {
         return buffer.handle + buffer.offset;
     }
 
-    // The commands of the components that the library is built with. A command that may need
-    // scratch is accompanied by a function that returns its requirements.
+    // The commands follow, if their component is in this build. For a command that may need scratch
+    // there is also a function that returns the command's requirements.
     virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) = 0;
 #if SLUICE_HAVE_SUMS
     virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&) = 0;
@@ -91,12 +104,24 @@ public:
     virtual SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) = 0;
     virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) = 0;
 #endif
+#if SLUICE_HAVE_ZSTD
+    virtual SluiceStatus cmdZstd(SluiceCommands, const SluiceZstdInfo&) = 0;
+    virtual SluiceRequirements zstdRequirements(const SluiceZstdInfo&) const { return kNoScratch; }
+#endif
+#if SLUICE_HAVE_UASTC
+    virtual SluiceStatus cmdUastc(SluiceCommands, const SluiceUastcInfo&) = 0;
+    virtual SluiceRequirements uastcRequirements(const SluiceUastcInfo&) const
+    {
+        return kNoScratch;
+    }
+#endif
 };
 
 } // namespace sluice
 
 struct SluiceContext_T {
     sluice::Backend* backend; // owned
-    // The SluiceKernels whose pipelines gave wrong results in a self-test.
+    sluice::Reporter reporter{};
+    // SluiceKernels that gave wrong results in a self-test
     std::atomic<uint32_t> distrusted{0};
 };

@@ -20,29 +20,63 @@ inline SluiceContextInfo contextInfoOf(SluiceContext context)
     return info;
 }
 
-inline SluiceBackend backendOf(SluiceContext context) { return contextInfoOf(context).backend; }
+// Checks the arguments of a function of a context.
+class CallChecker : public RangeChecker {
+public:
+    // context: the argument of the public function. NULL is an error that is not reported, because
+    // the report function belongs to a context.
+    CallChecker(SluiceContext context, const char* function)
+        : CallChecker(context, function,
+                      context != nullptr ? contextInfoOf(context) : SluiceContextInfo{})
+    {
+    }
 
-// A Vulkan command needs a command buffer; the CPU has none; NULL is CUDA's default stream.
-inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
-{
-    return backend == SLUICE_BACKEND_VULKAN ? commands != nullptr
-                                            : backend != SLUICE_BACKEND_CPU || commands == nullptr;
-}
+    // Does the checks common to every command. `kernels` are those that the command needs.
+    void command(SluiceCommands commands, uint32_t kernels)
+    {
+        checkCommands(commands);
+        require(named("context", kernels),
+                (kBuiltKernels & ~m_info.refusedKernels & kernels) == kernels,
+                "has the kernels (value), which this build or the driver lacks",
+                SLUICE_ERROR_UNSUPPORTED);
+        require(named("context", kernels), (m_info.kernels & kernels) == kernels,
+                "has the pipelines of the kernels (value), by sluiceCreatePipelines",
+                SLUICE_ERROR_NOT_READY);
+    }
+    // Vulkan needs a command buffer, and the CPU takes NULL alone. CUDA takes any stream; NULL is
+    // its default stream.
+    void checkCommands(SluiceCommands commands)
+    {
+        if (m_info.backend == SLUICE_BACKEND_VULKAN) given(SLUICE_NAMED(commands));
+        if (m_info.backend == SLUICE_BACKEND_CPU)
+            require(SLUICE_NAMED(commands), commands == nullptr, "is NULL on the CPU");
+    }
+    const SluiceContextInfo& contextInfo() const { return m_info; }
 
-// Returns a checker that has done the checks common to every command. `kernels` are those that the
-// command needs.
-inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, uint32_t kernels)
+private:
+    CallChecker(SluiceContext context, const char* function, const SluiceContextInfo& info)
+        : RangeChecker(context != nullptr ? context->reporter : Reporter{}, function,
+                       info.backend != SLUICE_BACKEND_VULKAN),
+          m_info(info)
+    {
+        given(SLUICE_NAMED(context));
+    }
+
+    SluiceContextInfo m_info;
+};
+
+// Returns the info that the backend gets. If the command requires no scratch, the caller's
+// `scratch` is ignored and may hold anything, so the backend gets an empty range.
+template <typename Info>
+Info withUsedScratch(const Info& given, const SluiceRequirements& required)
 {
-    const SluiceContextInfo info = contextInfoOf(context);
-    RangeChecker check(info.backend != SLUICE_BACKEND_VULKAN);
-    check.require(validCommands(info.backend, commands), SLUICE_ERROR_ARGUMENT);
-    check.require((kBuiltKernels & ~info.refusedKernels & kernels) == kernels,
-                  SLUICE_ERROR_UNSUPPORTED);
-    check.require((info.kernels & kernels) == kernels, SLUICE_ERROR_NOT_READY);
-    return check;
+    Info used = given;
+    if (required.scratchSize == 0) used.scratch = {};
+    return used;
 }
 
 // Does all checks of sluiceCmdGstd.
-SluiceStatus checkGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info);
+void checkGstd(CallChecker& check, SluiceContext context, SluiceCommands commands,
+               const SluiceGstdInfo* info);
 
 } // namespace sluice

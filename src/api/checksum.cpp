@@ -7,10 +7,11 @@ using namespace sluice;
 SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands,
                                const SluiceChecksumInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands, SLUICE_KERNELS_CHECKSUM);
-    checkRegionList(check, *info);
-    check.buffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdChecksum(commands, *info);
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.command(commands, SLUICE_KERNELS_CHECKSUM);
+    checkRegions(check, *info);
+    checkDestination(check, *info);
+    check.buffer(SLUICE_NAMED(info->expected), uint64_t(info->maxRegionCount) * 4, 4);
+    return check.isOk() ? context->backend->cmdChecksum(commands, *info) : check.status();
 }

@@ -2,14 +2,7 @@
 // The backend-neutral entry points: check the arguments, then hand over to the context's backend.
 #include "api/checks.h"
 
-namespace {
-
-using sluice::backendOf;
-using sluice::checkerFor;
-using sluice::RangeChecker;
-using sluice::validCommands;
-
-} // namespace
+using sluice::CallChecker;
 
 void sluiceDestroyContext(SluiceContext context)
 {
@@ -18,28 +11,37 @@ void sluiceDestroyContext(SluiceContext context)
     delete context;
 }
 
+SluiceStatus sluiceSetReport(SluiceContext context, SluiceReportFunction report, void* user)
+{
+    if (context == nullptr) return SLUICE_ERROR_ARGUMENT;
+    context->reporter = {report, user};
+    return SLUICE_OK;
+}
+
 SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    *info = sluice::contextInfoOf(context);
-    return SLUICE_OK;
+    CallChecker check(context, __func__);
+    if (check.given(SLUICE_NAMED(info))) *info = check.contextInfo();
+    return check.status();
 }
 
 SluiceStatus sluiceCreatePipelines(SluiceContext context, const SluicePipelinesInfo* info,
                                    uint32_t* left)
 {
-    constexpr uint32_t known = SLUICE_KERNELS_ALL, flags = SLUICE_PIPELINES_NECESSARY;
-    if (context == nullptr || info == nullptr || (info->kernels & ~known) != 0 ||
-        (info->flags & ~flags) != 0)
-        return SLUICE_ERROR_ARGUMENT;
-    if ((info->kernels & ~sluice::kBuiltKernels) != 0) return SLUICE_ERROR_UNSUPPORTED;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.flags(SLUICE_NAMED(info->kernels), sluice::kAllKernels);
+    check.flags(SLUICE_NAMED(info->flags), SLUICE_PIPELINES_NECESSARY);
+    check.require(SLUICE_NAMED(info->kernels), (info->kernels & ~sluice::kBuiltKernels) == 0,
+                  "has no kernels that this build leaves out", SLUICE_ERROR_UNSUPPORTED);
+    if (!check.isOk()) return check.status();
     uint32_t unused = 0;
     return context->backend->createPipelines(*info, left != nullptr ? *left : unused);
 }
 
 SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands)
 {
-    if (context == nullptr || !validCommands(backendOf(context), commands))
-        return SLUICE_ERROR_ARGUMENT;
-    return context->backend->cmdBarrier(commands);
+    CallChecker check(context, __func__);
+    check.checkCommands(commands);
+    return check.isOk() ? context->backend->cmdBarrier(commands) : check.status();
 }

@@ -16,23 +16,24 @@ static_assert(SLUICE_COMPACT_BYTES == SLUICE_COMPACT_TEST_BYTES &&
 
 namespace {
 
-bool validSize(uint32_t size)
-{
-    return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
-}
+using sluice::CallChecker;
 
-bool validElements(const SluiceCompactInfo& info)
-{
-    return validSize(info.elementSize) || !sluice::readsElements(info);
-}
+constexpr const char* kSizeRule = "is 1, 2, 4, 8, 12, 16 or 20";
 
-bool validComparison(const SluiceCompactInfo& info)
+void checkTest(CallChecker& check, const SluiceCompactInfo& info)
 {
-    if (info.test != SLUICE_COMPACT_COMPARE) return true;
-    if (info.comparison > SLUICE_COMPARE_GREATER_EQUAL) return false;
-    if (info.type > SLUICE_VALUE_U16) return false;
+    check.atMost(SLUICE_NAMED(info.test), SLUICE_COMPACT_UNIQUE);
+    check.require(SLUICE_NAMED(info.elementSize),
+                  SLUICE_COMPACT_IS_SIZE(info.elementSize) || !sluice::readsElements(info),
+                  kSizeRule);
+    if (info.test != SLUICE_COMPACT_COMPARE) return;
+    check.atMost(SLUICE_NAMED(info.comparison), SLUICE_COMPARE_GREATER_EQUAL);
+    if (!check.atMost(SLUICE_NAMED(info.type), SLUICE_VALUE_U16)) return;
     const uint32_t size = sluice::comparedBytes(info.type);
-    return info.elementSize == size && (size == 8 || info.constant >> size * 8 == 0);
+    check.require(SLUICE_NAMED(info.elementSize), info.elementSize == size,
+                  "is the size of the type (limit)", SLUICE_ERROR_ARGUMENT, size);
+    check.require(SLUICE_NAMED(info.constant), size == 8 || info.constant >> size * 8 == 0,
+                  "fits into the type");
 }
 
 bool sameStart(const SluiceBuffer& a, const SluiceBuffer& b)
@@ -45,46 +46,48 @@ bool sameStart(const SluiceBuffer& a, const SluiceBuffer& b)
 SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCompactInfo* info,
                                           SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr ||
-        (info->elementSize != 0 && !validSize(info->elementSize)))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->compactRequirements(*info);
-    return SLUICE_OK;
+    CallChecker check(context, __func__);
+    if (check.given(SLUICE_NAMED(info)) && check.given(SLUICE_NAMED(requirements)))
+        *requirements = context->backend->compactRequirements(*info);
+    return check.status();
 }
 
 SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
-                              const SluiceCompactInfo* given)
+                              const SluiceCompactInfo* info)
 {
-    if (context == nullptr || given == nullptr) return SLUICE_ERROR_ARGUMENT;
-    if (given->test > SLUICE_COMPACT_UNIQUE || !validElements(*given) || !validComparison(*given))
-        return SLUICE_ERROR_ARGUMENT;
-    // Backends never see the ignored members, which may hold anything.
-    SluiceCompactInfo used = *given;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    checkTest(check, *info);
+    if (!check.isOk()) return check.status();
+    // If the command reads no elements, elementSize and input are ignored and may hold anything.
+    // The backend gets valid values instead.
+    SluiceCompactInfo used = *info;
     if (!sluice::readsElements(used)) {
         used.elementSize = sluice::compactedBytes(used);
         used.input = {};
     }
-    const SluiceCompactInfo* const info = &used;
-    const uint64_t count = info->maxCount;
-    const uint32_t size = info->elementSize;
-    constexpr uint32_t known = SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
-    sluice::RangeChecker check =
-        sluice::checkerFor(context, commands,
-                           sluice::compactedBytes(*info) == 4 ? SLUICE_KERNELS_COMPACT_WORDS
+    const uint64_t count = used.maxCount;
+    const uint32_t size = used.elementSize, alignment = sluice::compactAlignment(size);
+    check.command(commands, sluice::compactedBytes(used) == 4 ? SLUICE_KERNELS_COMPACT_WORDS
                                                               : SLUICE_KERNELS_COMPACT_SIZES);
-    check.require((info->flags & ~known) == 0, SLUICE_ERROR_ARGUMENT);
-    check.optionalBuffer(info->count, 4, 4);
-    if (sluice::readsElements(*info)) check.buffer(info->input, count * size, size);
-    if (info->test == SLUICE_COMPACT_BYTES) check.buffer(info->selectors, (count + 3) / 4 * 4, 4);
-    if (info->test == SLUICE_COMPACT_MASK) check.buffer(info->selectors, (count + 31) / 32 * 4, 4);
-    check.optionalBuffer(info->output, 0, size);
-    check.optionalBuffer(info->indices, 0, 4);
-    check.optionalBuffer(info->resultCount, 4, 4);
-    check.optionalBuffer(info->argument, 4, 4);
-    if (sameStart(info->input, info->output))
-        check.require((info->flags & SLUICE_COMPACT_PARTITION) == 0 && info->indices.size == 0,
-                      SLUICE_ERROR_ARGUMENT);
-    check.scratch(info->scratch, context->backend->compactRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdCompact(commands, *info);
+    check.flags(SLUICE_NAMED(used.flags), SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION);
+    check.optionalBuffer(SLUICE_NAMED(used.count), 4, 4);
+    if (sluice::readsElements(used))
+        check.buffer(SLUICE_NAMED(used.input), count * size, alignment);
+    if (used.test == SLUICE_COMPACT_BYTES)
+        check.buffer(SLUICE_NAMED(used.selectors), (count + 3) / 4 * 4, 4);
+    if (used.test == SLUICE_COMPACT_MASK)
+        check.buffer(SLUICE_NAMED(used.selectors), (count + 31) / 32 * 4, 4);
+    check.optionalBuffer(SLUICE_NAMED(used.output), 0, alignment);
+    check.optionalBuffer(SLUICE_NAMED(used.indices), 0, 4);
+    check.optionalBuffer(SLUICE_NAMED(used.resultCount), 4, 4);
+    check.optionalBuffer(SLUICE_NAMED(used.argument), 4, 4);
+    if (sameStart(used.input, used.output)) {
+        check.require(SLUICE_NAMED(used.flags), (used.flags & SLUICE_COMPACT_PARTITION) == 0,
+                      "is without PARTITION where output is input");
+        check.require(SLUICE_NAMED(used.indices), used.indices.size == 0,
+                      "is not given where output is input");
+    }
+    check.scratch(SLUICE_NAMED(used.scratch), context->backend->compactRequirements(used));
+    return check.isOk() ? context->backend->cmdCompact(commands, used) : check.status();
 }

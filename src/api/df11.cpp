@@ -7,9 +7,12 @@
 
 namespace {
 
-bool validCounts(const SluiceDf11Info& info)
+using sluice::CallChecker;
+
+void checkCounts(CallChecker& check, const SluiceDf11Info& info)
 {
-    return info.maxUnitCount <= 1u << 20 && info.maxBlockCount <= 1u << 24;
+    check.atMost(SLUICE_NAMED(info.maxUnitCount), 1u << 20);
+    check.atMost(SLUICE_NAMED(info.maxBlockCount), 1u << 24);
 }
 
 } // namespace
@@ -17,24 +20,26 @@ bool validCounts(const SluiceDf11Info& info)
 SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11Info* info,
                                        SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr || !validCounts(*info))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = sluice::kNoScratch;
-    return SLUICE_OK;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkCounts(check, *info);
+    if (check.isOk()) *requirements = sluice::kNoScratch;
+    return check.status();
 }
 
 SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands,
                            const SluiceDf11Info* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_DF11);
-    check.require(validCounts(*info), SLUICE_ERROR_ARGUMENT);
-    check.buffer(info->units, uint64_t(info->maxUnitCount) * sizeof(SluiceDf11Unit), 8);
-    check.optionalBuffer(info->unitCount, 4, 4);
-    check.buffer(info->source, 0, 16);
-    check.buffer(info->destination, 0, 4);
-    check.buffer(info->status, (uint64_t(info->maxBlockCount) + 2) * 4, 4);
-    if (check.status() == SLUICE_OK) check.scratch(info->scratch, sluice::kNoScratch);
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdDf11(commands, *info);
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.command(commands, SLUICE_KERNELS_DF11);
+    checkCounts(check, *info);
+    check.buffer(SLUICE_NAMED(info->units), uint64_t(info->maxUnitCount) * sizeof(SluiceDf11Unit),
+                 8);
+    check.optionalBuffer(SLUICE_NAMED(info->unitCount), 4, 4);
+    check.buffer(SLUICE_NAMED(info->source), 0, 16);
+    check.buffer(SLUICE_NAMED(info->destination), 0, 4);
+    check.buffer(SLUICE_NAMED(info->status), (uint64_t(info->maxBlockCount) + 2) * 4, 4);
+    return check.isOk() ? context->backend->cmdDf11(commands, *info) : check.status();
 }

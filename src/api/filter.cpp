@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of filters that need no decoder, and the command.
+// The entry points of filters on the CPU, and of the command that undoes filters on the device.
 #include "formats/filter.h"
 #include "api/checks.h"
 
@@ -16,7 +16,7 @@ SluiceStatus sluiceCheckFilter(const void* description, size_t size)
 
 namespace {
 
-// Appends text to the caller's buffer, and truncates what does not fit.
+// Writes text into the caller's buffer; what does not fit is cut off.
 class Text {
 public:
     Text(char* to, size_t capacity) : m_to(to), m_left(capacity) { *m_to = 0; }
@@ -92,45 +92,29 @@ namespace {
 
 constexpr uint32_t kMaxTiles = 1u << 24;
 
-void checkFilterInfo(sluice::RangeChecker& check, const SluiceFilterInfo& info)
+void checkFilterInfo(sluice::CallChecker& check, const SluiceFilterInfo& info)
 {
-    check.require(info.maxTileCount <= kMaxTiles && info.statusCount <= kMaxTiles,
-                  SLUICE_ERROR_ARGUMENT);
-    check.require(info.maxTileSize % 4 == 0 && info.maxTileSize != 0 &&
-                      info.maxTileSize <= SLUICE_FILTER_MAX_TILE,
-                  SLUICE_ERROR_ARGUMENT);
+    check.atMost(SLUICE_NAMED(info.maxTileCount), kMaxTiles);
+    check.atMost(SLUICE_NAMED(info.statusCount), kMaxTiles);
+    check.multipleOf(SLUICE_NAMED(info.maxTileSize), 4);
+    check.atLeast(SLUICE_NAMED(info.maxTileSize), 4);
+    check.atMost(SLUICE_NAMED(info.maxTileSize), SLUICE_FILTER_MAX_TILE);
 }
 
-} // namespace
-
-SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilterInfo* info,
-                                         SluiceRequirements* requirements)
+void checkFilterCommand(sluice::CallChecker& check, SluiceContext context, SluiceCommands commands,
+                        const SluiceFilterInfo* filter)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check(false);
-    checkFilterInfo(check, *info);
-    if (check.status() == SLUICE_OK) *requirements = context->backend->filterRequirements(*info);
-    return check.status();
-}
-
-namespace {
-
-SluiceStatus checkFilterCommand(SluiceContext context, SluiceCommands commands,
-                                const SluiceFilterInfo* info)
-{
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FILTER);
-    checkFilterInfo(check, *info);
-    check.buffer(info->tiles, uint64_t(info->maxTileCount) * sizeof(SluiceFilterTile), 8);
-    check.optionalBuffer(info->tileCount, 4, 4);
-    check.optionalBuffer(info->descriptions, 4, 4);
-    check.optionalBuffer(info->source, 1, 4);
-    check.optionalBuffer(info->destination, 1, 1);
-    check.buffer(info->status, (uint64_t(info->statusCount) + 2) * 4, 4);
-    if (check.status() == SLUICE_OK)
-        check.scratch(info->scratch, context->backend->filterRequirements(*info));
-    return check.status();
+    check.command(commands, SLUICE_KERNELS_FILTER);
+    checkFilterInfo(check, *filter);
+    check.buffer(SLUICE_NAMED(filter->tiles),
+                 uint64_t(filter->maxTileCount) * sizeof(SluiceFilterTile), 8);
+    check.optionalBuffer(SLUICE_NAMED(filter->tileCount), 4, 4);
+    check.optionalBuffer(SLUICE_NAMED(filter->descriptions), 4, 4);
+    check.optionalBuffer(SLUICE_NAMED(filter->source), 1, 4);
+    check.optionalBuffer(SLUICE_NAMED(filter->destination), 1, 1);
+    check.buffer(SLUICE_NAMED(filter->status), (uint64_t(filter->statusCount) + 2) * 4, 4);
+    if (check.isOk())
+        check.scratch(SLUICE_NAMED(filter->scratch), context->backend->filterRequirements(*filter));
 }
 
 bool sameRange(const SluiceBuffer& a, const SluiceBuffer& b)
@@ -140,20 +124,44 @@ bool sameRange(const SluiceBuffer& a, const SluiceBuffer& b)
 
 } // namespace
 
+SluiceStatus sluiceGetFilterRequirements(SluiceContext context, const SluiceFilterInfo* info,
+                                         SluiceRequirements* requirements)
+{
+    sluice::CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkFilterInfo(check, *info);
+    if (check.isOk()) *requirements = context->backend->filterRequirements(*info);
+    return check.status();
+}
+
 SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands,
                              const SluiceFilterInfo* info)
 {
-    const SluiceStatus status = checkFilterCommand(context, commands, info);
-    return status != SLUICE_OK ? status : context->backend->cmdFilter(commands, *info);
+    sluice::CallChecker check(context, __func__);
+    if (check.given(SLUICE_NAMED(info))) checkFilterCommand(check, context, commands, info);
+    if (!check.isOk()) return check.status();
+    sluice::Backend& backend = *context->backend;
+    return backend.cmdFilter(commands,
+                             sluice::withUsedScratch(*info, backend.filterRequirements(*info)));
 }
 
 SluiceStatus sluiceCmdGstdFilter(SluiceContext context, SluiceCommands commands,
                                  const SluiceGstdInfo* decode, const SluiceFilterInfo* filter)
 {
-    SluiceStatus status = sluice::checkGstd(context, commands, decode);
-    if (status == SLUICE_OK) status = checkFilterCommand(context, commands, filter);
-    if (status != SLUICE_OK) return status;
-    if (!sameRange(decode->status, filter->status) || decode->maxRegionCount != filter->statusCount)
-        return SLUICE_ERROR_ARGUMENT;
-    return context->backend->cmdGstdFilter(commands, *decode, *filter);
+    sluice::CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(decode)) || !check.given(SLUICE_NAMED(filter)))
+        return check.status();
+    sluice::checkGstd(check, context, commands, decode);
+    if (check.isOk()) checkFilterCommand(check, context, commands, filter);
+    check.require(SLUICE_NAMED(filter->status), sameRange(decode->status, filter->status),
+                  "is the status of the decode");
+    check.require(SLUICE_NAMED(filter->statusCount), decode->maxRegionCount == filter->statusCount,
+                  "is the maxRegionCount (limit) of the decode", SLUICE_ERROR_ARGUMENT,
+                  decode->maxRegionCount);
+    if (!check.isOk()) return check.status();
+    sluice::Backend& backend = *context->backend;
+    return backend.cmdGstdFilter(
+        commands, sluice::withUsedScratch(*decode, backend.gstdRequirements(*decode)),
+        sluice::withUsedScratch(*filter, backend.filterRequirements(*filter)));
 }

@@ -6,12 +6,12 @@
 
 namespace {
 
-using sluice::RangeChecker;
+using sluice::CallChecker;
 
-void checkFloatDecode(RangeChecker& check, const SluiceFloatDecodeInfo& info)
+void checkCounts(CallChecker& check, const SluiceFloatDecodeInfo& info)
 {
-    check.require(info.tensorCount <= 1u << 20 && info.tileCount <= 0x7fffffffu,
-                  SLUICE_ERROR_ARGUMENT);
+    check.atMost(SLUICE_NAMED(info.tensorCount), 1u << 20);
+    check.atMost(SLUICE_NAMED(info.tileCount), 0x7fffffffu);
 }
 
 } // namespace
@@ -20,24 +20,25 @@ SluiceStatus sluiceGetFloatDecodeRequirements(SluiceContext context,
                                               const SluiceFloatDecodeInfo* info,
                                               SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check(false);
-    checkFloatDecode(check, *info);
-    if (check.status() == SLUICE_OK) *requirements = sluice::kNoScratch;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkCounts(check, *info);
+    if (check.isOk()) *requirements = sluice::kNoScratch;
     return check.status();
 }
 
 SluiceStatus sluiceCmdFloatDecode(SluiceContext context, SluiceCommands commands,
                                   const SluiceFloatDecodeInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FLOAT);
-    checkFloatDecode(check, *info);
-    check.buffer(info->tensors, uint64_t(info->tensorCount) * sizeof(SluiceFloatTensor), 16);
-    check.optionalBuffer(info->source, 1, 16);
-    check.optionalBuffer(info->destination, 1, 1);
-    check.buffer(info->status, (uint64_t(info->tileCount) + 2) * 4, 4);
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdFloatDecode(commands, *info);
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.command(commands, SLUICE_KERNELS_FLOAT);
+    checkCounts(check, *info);
+    check.buffer(SLUICE_NAMED(info->tensors),
+                 uint64_t(info->tensorCount) * sizeof(SluiceFloatTensor), 16);
+    check.optionalBuffer(SLUICE_NAMED(info->source), 1, 16);
+    check.optionalBuffer(SLUICE_NAMED(info->destination), 1, 1);
+    check.buffer(SLUICE_NAMED(info->status), (uint64_t(info->tileCount) + 2) * 4, 4);
+    return check.isOk() ? context->backend->cmdFloatDecode(commands, *info) : check.status();
 }

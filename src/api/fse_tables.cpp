@@ -3,14 +3,11 @@
 // backend.
 #include <sluice/sluice_fse.h>
 
-#include "api/checks.h"
+#include "api/region_checks.h"
 
 #include "layout/fse.h"
 
 namespace {
-
-constexpr uint32_t kMaxRegionCount = 1u << 24;
-constexpr uint64_t kRegionBytes = sizeof(SluiceRegion);
 
 static_assert(SLUICE_FSE_COUNTS == SLUICE_FSE_FLAG_COUNTS &&
               SLUICE_FSE_MIN_LOG == SLUICE_FSE_LOG_MIN &&
@@ -23,22 +20,16 @@ static_assert(SLUICE_FSE_COUNTS == SLUICE_FSE_FLAG_COUNTS &&
 SluiceStatus sluiceCmdFseTables(SluiceContext context, SluiceCommands commands,
                                 const SluiceFseTablesInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FSE);
-    const uint64_t count = info->maxRegionCount;
-    check.require(count <= kMaxRegionCount && (info->flags & ~uint32_t(SLUICE_FSE_COUNTS)) == 0,
-                  SLUICE_ERROR_ARGUMENT);
-    check.require(info->regionStride >= kRegionBytes && info->regionStride % 4 == 0,
-                  SLUICE_ERROR_ARGUMENT);
-    check.require(info->maxSymbols - 1 < SLUICE_FSE_MAX_SYMBOLS, SLUICE_ERROR_ARGUMENT);
-    check.require(info->maxLog >= SLUICE_FSE_MIN_LOG && info->maxLog <= SLUICE_FSE_MAX_LOG,
-                  SLUICE_ERROR_ARGUMENT);
-    check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + kRegionBytes,
-                 8);
-    check.optionalBuffer(info->regionCount, 4, 4);
-    check.buffer(info->source, 0, 4);
-    check.buffer(info->destination, 0, 4);
-    check.buffer(info->status, (count + 2) * 4, 4);
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdFseTables(commands, *info);
+    sluice::CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.command(commands, SLUICE_KERNELS_FSE);
+    check.flags(SLUICE_NAMED(info->flags), SLUICE_FSE_COUNTS);
+    check.atLeast(SLUICE_NAMED(info->maxSymbols), 1);
+    check.atMost(SLUICE_NAMED(info->maxSymbols), SLUICE_FSE_MAX_SYMBOLS);
+    check.atLeast(SLUICE_NAMED(info->maxLog), SLUICE_FSE_MIN_LOG);
+    check.atMost(SLUICE_NAMED(info->maxLog), SLUICE_FSE_MAX_LOG);
+    sluice::checkRegions(check, *info);
+    check.buffer(SLUICE_NAMED(info->source), 0, 4);
+    check.buffer(SLUICE_NAMED(info->destination), 0, 4);
+    return check.isOk() ? context->backend->cmdFseTables(commands, *info) : check.status();
 }

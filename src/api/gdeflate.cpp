@@ -8,10 +8,11 @@ using namespace sluice;
 
 namespace {
 
-SluiceStatus checkGdeflate(SluiceContext context, const SluiceGdeflateInfo& info)
+void checkGdeflate(CallChecker& check, const SluiceGdeflateInfo& info)
 {
-    return checkDecode(context, info.flags, SLUICE_DECODE_STORED_IF_EQUAL | SLUICE_DECODE_BY_DRIVER,
-                       info.maxRegionCount);
+    checkDecode(check, SLUICE_NAMED(info.flags),
+                SLUICE_DECODE_STORED_IF_EQUAL | SLUICE_DECODE_BY_DRIVER,
+                SLUICE_NAMED(info.maxRegionCount));
 }
 
 } // namespace
@@ -19,28 +20,28 @@ SluiceStatus checkGdeflate(SluiceContext context, const SluiceGdeflateInfo& info
 SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context, const SluiceGdeflateInfo* info,
                                            SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
-    const SluiceStatus status = checkGdeflate(context, *info);
-    if (status == SLUICE_OK) *requirements = context->backend->gdeflateRequirements(*info);
-    return status;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkGdeflate(check, *info);
+    if (check.isOk()) *requirements = context->backend->gdeflateRequirements(*info);
+    return check.status();
 }
 
 SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands,
                                const SluiceGdeflateInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands,
-                                    info->rowBytes == 0 ? SLUICE_KERNELS_GDEFLATE_LINEAR
-                                                        : SLUICE_KERNELS_GDEFLATE_ROWS);
-    check.require(!driverCannotPitch(info->flags, info->rowBytes), SLUICE_ERROR_ARGUMENT);
-    const SluiceStatus decode = checkGdeflate(context, *info);
-    check.require(decode == SLUICE_OK, decode);
-    checkRegionList(check, *info);
-    check.buffer(info->source, 0, 1);
-    check.optionalBuffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
-    if (check.status() == SLUICE_OK)
-        check.scratch(info->scratch, context->backend->gdeflateRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdGdeflate(commands, *info);
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.command(commands, info->rowBytes == 0 ? SLUICE_KERNELS_GDEFLATE_LINEAR
+                                                : SLUICE_KERNELS_GDEFLATE_ROWS);
+    checkDriverRows(check, info->flags, SLUICE_NAMED(info->rowBytes));
+    checkGdeflate(check, *info);
+    checkRegions(check, *info);
+    checkDestination(check, *info);
+    check.buffer(SLUICE_NAMED(info->source), 0, 1);
+    check.optionalBuffer(SLUICE_NAMED(info->expected), uint64_t(info->maxRegionCount) * 4, 4);
+    if (!check.isOk()) return check.status();
+    check.scratch(SLUICE_NAMED(info->scratch), context->backend->gdeflateRequirements(*info));
+    return check.isOk() ? context->backend->cmdGdeflate(commands, *info) : check.status();
 }

@@ -3,32 +3,24 @@
 // backend.
 #include <sluice/sluice_gstd.h>
 
-#include "api/checks.h"
+#include "api/region_checks.h"
 
 #include "layout/gstd.h"
 
 namespace {
 
-using sluice::RangeChecker;
+using sluice::CallChecker;
 
-constexpr uint32_t kMaxRegionCount = 1u << 24;
-constexpr uint64_t kRegionBytes = sizeof(SluiceRegion);
-
-static_assert(SLUICE_GSTD_SLOT_SIZE == SLUICE_GS_SLOT_WORDS * 4 &&
+static_assert(SLUICE_GSTD_SLOT_SIZE(SLUICE_GS_TILE_BYTES) ==
+                  SLUICE_GS_SLOT_BYTES(SLUICE_GS_TILE_BYTES) &&
               SLUICE_GSTD_SLOTS == SLUICE_GS_SLOTS);
 
-bool validList(const SluiceGstdInfo& info)
+void checkList(CallChecker& check, const SluiceGstdInfo& info)
 {
-    return (info.flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0 &&
-           info.maxRegionCount <= kMaxRegionCount;
-}
-
-// Source and destination must not overlap: the second pass reads source bytes again, which the
-// first pass has checked, while it writes the destination.
-bool overlap(const SluiceBuffer& a, const SluiceBuffer& b)
-{
-    return a.handle == b.handle && a.size != 0 && b.size != 0 && a.offset < b.offset + b.size &&
-           b.offset < a.offset + a.size;
+    sluice::checkDecode(check, SLUICE_NAMED(info.flags), SLUICE_DECODE_STORED_IF_EQUAL,
+                        SLUICE_NAMED(info.maxRegionCount));
+    check.atMost(SLUICE_NAMED(info.maxTileSize), SLUICE_GS_TILE_BYTES);
+    check.require(SLUICE_NAMED(info.maxTileSize), info.maxTileSize % 8 == 0, "is a multiple of 8");
 }
 
 } // namespace
@@ -36,37 +28,44 @@ bool overlap(const SluiceBuffer& a, const SluiceBuffer& b)
 SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdInfo* info,
                                        SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr || !validList(*info))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->gstdRequirements(*info);
-    return SLUICE_OK;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkList(check, *info);
+    if (check.isOk()) *requirements = context->backend->gstdRequirements(*info);
+    return check.status();
 }
 
-SluiceStatus sluice::checkGstd(SluiceContext context, SluiceCommands commands,
-                               const SluiceGstdInfo* info)
+void sluice::checkGstd(CallChecker& check, SluiceContext context, SluiceCommands commands,
+                       const SluiceGstdInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GSTD);
-    const uint64_t count = info->maxRegionCount;
-    check.require(validList(*info), SLUICE_ERROR_ARGUMENT);
-    check.require(info->regionStride >= kRegionBytes && info->regionStride % 4 == 0,
-                  SLUICE_ERROR_ARGUMENT);
-    check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + kRegionBytes,
-                 8);
-    check.optionalBuffer(info->regionCount, 4, 4);
-    check.buffer(info->source, 0, 1);
-    check.buffer(info->destination, 0, 1);
-    check.require(!overlap(info->source, info->destination), SLUICE_ERROR_ARGUMENT);
-    check.buffer(info->status, (count + 2) * 4, 4);
-    check.optionalBuffer(info->expected, count * 4, 4);
-    if (check.status() == SLUICE_OK)
-        check.scratch(info->scratch, context->backend->gstdRequirements(*info));
-    return check.status();
+    check.command(commands, SLUICE_KERNELS_GSTD);
+    checkList(check, *info);
+    checkRegions(check, *info);
+    check.buffer(SLUICE_NAMED(info->source), 0, 1);
+    check.buffer(SLUICE_NAMED(info->destination), 0, 1);
+    // The first pass of the decode checks the source bytes. The second pass reads them again,
+    // unchecked, while it writes the destinations, so these must not overwrite the source.
+    check.require(SLUICE_NAMED(info->destination), !overlap(info->source, info->destination),
+                  "does not overlap source");
+    check.optionalBuffer(SLUICE_NAMED(info->secondDestination), 1, 1);
+    check.require(SLUICE_NAMED(info->secondDestination),
+                  !overlap(info->source, info->secondDestination), "does not overlap source");
+    check.require(SLUICE_NAMED(info->secondDestination),
+                  info->secondDestination.size == 0 || info->expected.size == 0,
+                  "is empty if there are checksums");
+    check.optionalBuffer(SLUICE_NAMED(info->expected), uint64_t(info->maxRegionCount) * 4, 4);
+    if (check.isOk())
+        check.scratch(SLUICE_NAMED(info->scratch), context->backend->gstdRequirements(*info));
 }
 
 SluiceStatus sluiceCmdGstd(SluiceContext context, SluiceCommands commands,
                            const SluiceGstdInfo* info)
 {
-    const SluiceStatus status = sluice::checkGstd(context, commands, info);
-    return status != SLUICE_OK ? status : context->backend->cmdGstd(commands, *info);
+    CallChecker check(context, __func__);
+    if (check.given(SLUICE_NAMED(info))) sluice::checkGstd(check, context, commands, info);
+    if (!check.isOk()) return check.status();
+    sluice::Backend& backend = *context->backend;
+    return backend.cmdGstd(commands,
+                           sluice::withUsedScratch(*info, backend.gstdRequirements(*info)));
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plan of a compaction. Represents comparisons as ranges of unsigned keys, and computes the
-// size of scratch.
+// The plan of a compaction: which kernels run, and how many workgroups.
+//
+// The kernels compare keys: each element has a key, an unsigned number, and keys have the order of
+// the elements. A comparison with a constant becomes the test whether the key is in a range.
+//
+// Three kernels do the work. The general kernel (compact.comp) can do everything. The ring kernel
+// (compact_ring.comp) is for many tiles: while a tile waits in shared memory for the counts of the
+// tiles before it, its workgroup loads the next tiles. The call kernel (compact_call.comp) is for
+// few tiles: each has a workgroup, and all of these run at the same time. If there is a scanner,
+// workgroup 0 takes no tile; it adds up the counts of the tiles for the other workgroups.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -14,7 +22,8 @@
 
 namespace sluice {
 
-// The tests BYTES and MASK do not read the elements. They are needed only if they are written.
+// Returns whether the command reads elements. The tests BYTES and MASK look at selectors alone;
+// with them, elements are read only to be copied to the output.
 inline bool readsElements(const SluiceCompactInfo& info)
 {
     return info.output.size != 0 ||
@@ -26,17 +35,26 @@ inline uint32_t comparedBytes(SluiceValueType type)
     return type == SLUICE_VALUE_U8 ? 1 : type == SLUICE_VALUE_U16 ? 2 : valueBytes(type);
 }
 
-// Returns the element size for the kernels; 4 if they do not read elements.
+// Returns the element size, in bytes, for which kernels are chosen; 4 if they read no elements.
 inline uint32_t compactedBytes(const SluiceCompactInfo& info)
 {
     return readsElements(info) ? info.elementSize : 4;
 }
 
-// Requirements depend on elementSize even if it is not used. They can therefore be queried before
-// the buffers are known, and do not change later.
+// Returns the alignment of input and output. Elements of 12 and 20 bytes are read and written word
+// by word, so 4 is enough for them.
+inline uint32_t compactAlignment(uint32_t elementSize)
+{
+    return SLUICE_COMPACT_IS_WIDE(elementSize) ? 4 : elementSize;
+}
+
+// Returns the element size, in bytes, by which scratch is sized. It is info.elementSize even if the
+// command will read no elements. So the requirements do not depend on which buffers are given, and
+// the caller can ask for them earlier. For an invalid size any value will do, because the command
+// then ignores the size or refuses it.
 inline uint32_t requiredBytes(const SluiceCompactInfo& info)
 {
-    return info.elementSize == 0 ? 4 : info.elementSize;
+    return SLUICE_COMPACT_IS_SIZE(info.elementSize) ? info.elementSize : 4;
 }
 
 inline SluiceRequirements compactScratch(const SluiceCompactInfo& info, uint32_t tileElements)
@@ -50,15 +68,14 @@ inline bool isInPlace(const SluiceCompactInfo& info)
            info.output.offset == info.input.offset;
 }
 
-// Maps the bits of an f32 to an unsigned key, so that keys have the order of the values. -0 is
-// treated as 0.
+// Returns the key of the f32 with these bits. -0 gets the key of 0, because the two are equal.
 inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-// The keys inside [low, low + span], or those outside that range.
+// A set of keys: those from low to low + span inclusive or, if `outside` is set, all others.
 struct KeyRange {
     uint64_t low, span;
     bool outside;
@@ -69,7 +86,8 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
 {
     const bool isFloat = type == SLUICE_VALUE_F32;
     const uint32_t bytes = comparedBytes(type);
-    // The infinities have the least and the greatest key, so the keys of NaNs lie outside.
+    // The keys of the smallest and the greatest value that a comparison may select. For f32 these
+    // are the infinities; the keys of NaNs lie outside.
     const uint64_t least = isFloat ? floatKey(0xff800000u) : 0;
     const uint64_t greatest = isFloat      ? floatKey(0x7f800000u)
                               : bytes == 8 ? UINT64_MAX
@@ -94,7 +112,7 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
     }
 }
 
-// Sets all members except the addresses and the division of work among workgroups.
+// Sets all members except the addresses, `workgroups`, `share` and `first`.
 inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls)
 {
     CompactParams params = {};
@@ -102,14 +120,14 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     const uint64_t size = compactedBytes(info);
     params.capacity = uint32_t(std::min<uint64_t>(info.output.size / size, UINT32_MAX));
     params.indexCapacity = uint32_t(std::min<uint64_t>(info.indices.size / 4, UINT32_MAX));
-    params.mode = uint32_t(info.test);
+    params.mode = uint32_t(info.test) | uint32_t(size / 4) << SLUICE_COMPACT_MODE_WORDS;
     bool invert = (info.flags & SLUICE_COMPACT_DROP) != 0;
     if (info.test == SLUICE_COMPACT_COMPARE) {
         const KeyRange range = keysThatCompare(info.comparison, info.type, info.constant);
         params.low = {uint32_t(range.low), uint32_t(range.low >> 32)};
         params.span = {uint32_t(range.span), uint32_t(range.span >> 32)};
         if (info.type == SLUICE_VALUE_I32)
-            params.low.lo ^= 0x80000000u; // a key is its element with the sign bit flipped
+            params.low.lo ^= 0x80000000u; // the key of an i32 has the sign bit flipped
         invert = invert != range.outside;
         if (info.type == SLUICE_VALUE_F32) params.mode |= SLUICE_COMPACT_MODE_F32;
     }
@@ -121,8 +139,8 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     return params;
 }
 
-// addressOf(buffer) gives a device address, 0 for an empty range. Buffers that the test does not
-// read or that have no elements get 0.
+// Sets the addresses. addressOf(buffer) returns a device address, 0 for an empty range. Buffers
+// that the command does not read or write get 0.
 template <typename AddressOf>
 void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const AddressOf& addressOf)
 {
@@ -140,8 +158,8 @@ void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const Ad
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// Normalizes a test of 4-byte elements: converts a test for nonzero, or an inverted integer
-// comparison, to a comparison that is not inverted, if an equivalent one exists.
+// Replaces NON_ZERO and inverted comparisons of 4-byte elements by a comparison that is not
+// inverted and selects the same elements, where there is one. So ring kernels need fewer variants.
 inline void normalizeTest(CompactParams& params)
 {
     const uint32_t test = params.mode & SLUICE_COMPACT_MODE_TEST;
@@ -160,29 +178,30 @@ inline void normalizeTest(CompactParams& params)
     }
 }
 
-// Describes a backend's kernels for the element size of a command, with the numbers of its tuning.
+// Says what a backend's kernels for one element size can do, and holds its tuning for them.
 struct CompactMachine {
     LookbackTuning lookback;
-    // The number of times that a workgroup polls a missing tile that it cannot compute instead,
-    // because its input may be overwritten.
+    // If the output is the input, a workgroup polls the count of an earlier tile this many times.
+    // It cannot compute that count itself, since the tile's input may already be overwritten.
     uint32_t pollsInPlace;
     bool forwardProgress;  // started workgroups always make progress
     bool scanners;         // whether a compaction may have a scanner
     bool lookAhead;        // whether a workgroup may work on two tiles at a time
     uint32_t tileElements; // elements of a workgroup's tile
-    uint32_t workgroups;   // that run at the same time, including the scanner
-    // The most, where the system may stop a workgroup that runs for long; 0: no limit.
+    uint32_t workgroups;   // workgroups that run at the same time, with the scanner
+    // The most tiles that one workgroup takes, for drivers that stop a workgroup which runs too
+    // long. 0: no limit.
     uint32_t tilesPerWorkgroup;
-    uint32_t serialTiles; // tiles per dispatch where one workgroup does everything
-    // The ring and call kernels, for 16-byte aligned input and one kind of output. 0 elements:
-    // there is no such kernel.
-    uint32_t ringElements;   // per tile; a tile waits in a ring for the tiles before it
-    uint32_t ringTiles;      // used from this many tiles on
-    uint32_t ringWorkgroups; // including the scanner
-    bool ringNeedsScanner;   // whether it is used only with a scanner
-    bool ringCountsAlone;    // whether it may write nothing but the count
-    uint32_t callElements;   // per tile; all tiles are in flight at once
-    uint32_t callTiles;      // used up to this many tiles
+    uint32_t serialTiles; // tiles of one dispatch of Path::serial
+    // The ring kernel and the call kernel need input aligned to 16 bytes, and write either elements
+    // or indices.
+    uint32_t ringElements;   // elements of a tile of the ring kernel; 0: there is no ring kernel
+    uint32_t ringTiles;      // the ring kernel is used from this many tiles on
+    uint32_t ringWorkgroups; // of the ring kernel, the scanner included
+    bool ringNeedsScanner;   // the ring kernel is used only with a scanner
+    bool ringCountsAlone;    // the ring kernel can write the count alone, without output
+    uint32_t callElements;   // elements of a tile of the call kernel; 0: there is no call kernel
+    uint32_t callTiles;      // the call kernel is used up to this many tiles
 };
 
 struct CompactPlan {
@@ -194,13 +213,14 @@ struct CompactPlan {
     };
     Path path;
     CompactParams params;        // including `mode` and `workgroups`
-    CompactParams counting;      // of an additional dispatch before it, which counts
-    uint32_t countingWorkgroups; // its workgroups; 0: there is no such dispatch
-    uint64_t serialDispatches;   // for Path::serial; each has serialTiles tiles
+    CompactParams counting;      // of the dispatch before, in which a partition counts its elements
+    uint32_t countingWorkgroups; // workgroups of the counting dispatch; 0: there is none
+    // With Path::serial: the number of dispatches, each of which does serialTiles tiles.
+    uint64_t serialDispatches;
 };
 
-// Divides the tiles among workgroups. If each tile has a workgroup of its own, the workgroup's
-// index is the tile's index, and no tickets are needed.
+// Divides the tiles among workgroups. A workgroup takes tiles by tickets, from a counter in memory.
+// If there are as many workgroups as tiles, workgroup i takes tile i without a ticket (DIRECT).
 inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, uint64_t tiles,
                           bool scanner, bool inPlace)
 {
@@ -218,8 +238,8 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
     params.workgroups = uint32_t(workgroups + (scanner ? 1 : 0));
 }
 
-// `params` must have its addresses. knowsTest(params) returns whether the ring kernels implement
-// its test.
+// Makes the plan. The caller has set the addresses in `params`. knowsTest(params) returns whether
+// the ring kernel and the call kernel can do the test of these parameters.
 template <typename KnowsTest>
 CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& params,
                         const CompactMachine& machine, const KnowsTest& knowsTest)
@@ -233,9 +253,9 @@ CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& para
     const bool ringInput = !partition && !inPlace && (params.input_.lo & 15) == 0;
     CompactPlan plan = {CompactPlan::Path::general, params, params, 0, 0};
 
-    // In place, no other workgroup can compute a missing tile, because its input may be
-    // overwritten. If workgroups are not known to make progress, or must not wait, one workgroup
-    // does everything.
+    // In place, a workgroup must wait for the counts of earlier tiles. It cannot compute them,
+    // since the input of those tiles may already be overwritten. Where started workgroups may stop
+    // making progress, or waiting is forbidden, a single workgroup does all tiles in order.
     if (inPlace && (!machine.forwardProgress || !mayWait(params.polls))) {
         plan.path = CompactPlan::Path::serial;
         plan.params.mode |= SLUICE_COMPACT_MODE_SERIAL;

@@ -10,16 +10,16 @@
 namespace sluice {
 
 struct Df11Tuning {
-    // The number that runs at the same time. There are no more, because each builds a table. 0: not
-    // known.
+    // The number of workgroups that run at the same time; 0: not known. More workgroups would only
+    // cost time, since each builds a table.
     uint32_t workgroups;
-    // Used if only the GPU knows the number of units: the number of workgroups, and the most blocks
-    // of each.
+    // If only the GPU knows the number of units, the blocks are divided among countedWorkgroups
+    // workgroups. If each would get more than countedBlocks blocks, there are more workgroups.
     uint32_t countedWorkgroups = 2048;
     uint32_t countedBlocks = 8;
 };
 
-// addressOf is as in plan_regions.h.
+// Returns the kernel's parameters. addressOf is as for setRanges in plan_regions.h.
 template <typename AddressOf>
 Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
                       const Df11Tuning& tuning)
@@ -30,10 +30,11 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
     params.unitCount = pair(addressOf(info.unitCount));
     params.maxUnitCount = info.maxUnitCount;
     params.maxBlockCount = info.maxBlockCount;
-    // A workgroup builds its table once for all of its blocks, and building it takes as long as a
-    // block. If maxBlockCount is the expected number of blocks, there are as many workgroups as run
-    // at the same time. If only the GPU knows the number, the last workgroups may have nothing to
-    // do, so there are more of them.
+    // A workgroup builds one table for all its blocks, which takes as long as decoding a block. So
+    // if maxBlockCount is the number of blocks, there are only as many workgroups as run at the
+    // same time. If only the GPU knows the number, it may be far below maxBlockCount, and the last
+    // workgroups have nothing to do. There are more workgroups then, so that the others fill the
+    // GPU.
     if (tuning.workgroups != 0 && info.unitCount.size == 0)
         params.blocksPerWorkgroup = std::max(info.maxBlockCount / tuning.workgroups +
                                                  (info.maxBlockCount % tuning.workgroups != 0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plan of filters for all backends: where scratch is, and the kernel's parameters.
+// The plan of undoing filters, for all backends: the layout of scratch and the kernel's parameters.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -14,8 +14,8 @@ inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
     return std::min(info.maxTileCount, SLUICE_FILTER_WORKGROUPS);
 }
 
-// A workgroup's scratch holds the values of a section's columns. For packets it holds the pixels,
-// and two words per 32 bytes.
+// Returns the bytes of scratch of one workgroup. It holds the values of a section's columns. In a
+// section of Targa packets it also holds the decoded pixels, and two words for each 32 bytes.
 inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 {
     return (2 * info.maxTileSize + info.maxTileSize / 4 + SLUICE_FILTER_SLACK + 96) / 16 * 16;
@@ -28,7 +28,7 @@ inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
             16, 0};
 }
 
-// addressOf is as in plan_regions.h.
+// Returns the kernel's parameters. addressOf is as for setRanges in plan_regions.h.
 template <typename AddressOf>
 FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
 {

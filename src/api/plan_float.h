@@ -9,16 +9,19 @@
 
 namespace sluice {
 
-// Returns the number of tiles per workgroup. The workgroup builds its tables once for all of them.
-// The tiles are spread over the workgroups that run at the same time, with up to `most` tiles per
-// lane group.
+// Returns how many tiles a workgroup takes. It builds its tables once for all of them, so the tiles
+// are divided among as few workgroups as fill the GPU.
+//   laneGroups  lane groups of one workgroup
+//   most        the most tiles of one lane group
+//   workgroups  workgroups that run at the same time
 inline uint32_t floatTilesPerWorkgroup(uint32_t tileCount, uint32_t laneGroups, uint32_t most,
                                        uint32_t workgroups)
 {
     return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
 }
 
-// laneGroups, most and workgroups go to floatTilesPerWorkgroup; addressOf is as in plan_regions.h.
+// Returns the kernel's parameters. laneGroups, most and workgroups are as for
+// floatTilesPerWorkgroup, addressOf as for setRanges in plan_regions.h.
 template <typename AddressOf>
 FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, uint32_t laneGroups,
                                     uint32_t most, uint32_t workgroups, const AddressOf& addressOf)

@@ -9,9 +9,10 @@
 
 namespace sluice {
 
-// addressOf is as in plan_regions.h. laneGroups is the number of lane groups that fills a large
-// GPU. Each lane can read one description, so a lane group takes up to 32 tables, but no more than
-// leave work for laneGroups lane groups.
+// Returns the kernel's parameters. addressOf is as for setRanges in plan_regions.h. laneGroups: the
+// number of lane groups that fill a large GPU. A lane reads one description, so a lane group builds
+// up to 32 tables. With few tables each lane group builds fewer, so that laneGroups lane groups
+// have work.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
                                 uint32_t laneGroups)

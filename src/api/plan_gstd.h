@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parameters of the Gstd decode. Tiles are decoded in turns: a turn has as many tiles as
-// scratch has slots for.
+// The parameters of the Gstd decode, which has two passes: the first decodes symbols, the second
+// makes bytes of them. Between the two, a slot of scratch holds the sequences of a tile. A list
+// with more tiles than slots is decoded in turns.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -19,24 +20,33 @@ inline uint32_t gstdSlots(const SluiceGstdInfo& info)
                     info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);
 }
 
-inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
+// Returns the size, in bytes, of the largest tile for which a slot has room.
+inline uint32_t gstdTileBytes(const SluiceGstdInfo& info)
 {
-    return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
+    return info.maxTileSize == 0 ? SLUICE_GS_TILE_BYTES : info.maxTileSize;
 }
 
-// addressOf is as in plan_regions.h.
+inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
+{
+    return {uint64_t(gstdSlots(info)) * SLUICE_GS_SLOT_BYTES(gstdTileBytes(info)), 16, 0};
+}
+
+// Returns the kernels' parameters. addressOf is as for setRanges in plan_regions.h.
 template <typename AddressOf>
 GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {
     GstdParams params = {};
     setRegionList(params, info, addressOf);
+    params.secondDestination = pair(addressOf(info.secondDestination));
+    params.secondDestinationSize = pair(info.secondDestination.size);
     params.scratch = pair(addressOf(info.scratch));
+    params.maxTileBytes = gstdTileBytes(info);
     return params;
 }
 
-// Divides the tiles into turns. If there are several turns, they alternate between two halves of
-// the slots, so that one turn's symbols may be decoded while the previous turn's bytes are still
-// being expanded. That keeps the GPU busy while the previous turn runs out of work.
+// Divides the tiles into turns. If there are several, even turns use the first half of the slots,
+// and odd turns the second half. So the symbols of a turn can be decoded while the bytes of the
+// turn before are still being written, and the GPU stays busy while the last tiles of a turn end.
 class GstdTurns {
 public:
     GstdTurns(const GstdParams& all, uint32_t slots)
@@ -50,7 +60,9 @@ public:
         return m_params.maxRegionCount / m_each + (m_params.maxRegionCount % m_each != 0 ? 1 : 0);
     }
     bool overlapping() const { return m_overlap; }
-    uint64_t scratchSize() const { return uint64_t{m_each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
+    uint64_t slotSize() const { return SLUICE_GS_SLOT_BYTES(m_params.maxTileBytes); }
+    // Returns the bytes of scratch that one turn needs.
+    uint64_t scratchSize() const { return m_each * slotSize(); }
 
     GstdParams operator[](uint32_t turn) const
     {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Converts the public structures of the interval family to the kernels' parameters, which are the
-// same for Vulkan and CUDA.
+// Converts the public structures of the interval commands to the parameters of their kernels, which
+// are the same for Vulkan and CUDA.
+//
+// The work of a command is its elements, and for each interval a fixed cost, counted as additional
+// elements. This work is divided into shares, one for each lane group or workgroup, which does its
+// share in rounds. The window is the most bytes of one round.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +17,37 @@
 
 namespace sluice {
 
-// How the work of an interval command is divided into shares, in bytes of elements
-// (IntervalParams::tile, large, tail and window). For a window of more than 24 KiB, the marks of a
-// round would not fit.
+// The sizes of shares and windows, in bytes of elements. They become IntervalParams::tile, large,
+// tail and window, which are in elements. A window has at most 24 KiB, since the kernels keep marks
+// for the elements of a round in shared memory.
 struct IntervalTuning {
     uint32_t expandBytes = 24 << 10; // share and window of an expansion
     uint32_t shareBytes = 16 << 10;  // share and window of a search
-    // For moves. The first shares are large and the last ones small, so that all workgroups end at
+    // The first shares of a move are large and the last ones small, so that all workgroups end at
     // about the same time.
-    uint32_t smallBytes = 8 << 10;
-    uint32_t largeBytes = 64 << 10;
-    uint32_t tailBytes = 128 << 20;  // the last bytes, which small shares cover
-    uint32_t windowBytes = 16 << 10; // the window of a round
-    // Moves whose average run is shorter than this have a tail and a window of their own.
+    uint32_t smallBytes = 8 << 10;   // bytes of a small share
+    uint32_t largeBytes = 64 << 10;  // bytes of a large share
+    uint32_t tailBytes = 128 << 20;  // this much work at the end is divided into small shares
+    uint32_t windowBytes = 16 << 10; // the window of a move
+    // A move whose runs are shorter than this on average uses shortTailBytes and shortWindowBytes
+    // instead of tailBytes and windowBytes.
     uint32_t shortRunBytes = 0;
     uint32_t shortTailBytes = 128 << 20;
     uint32_t shortWindowBytes = 16 << 10;
 };
+
+// Describes the members of IntervalTuning for tuning texts (api/tuning_text.h). Row: a structure
+// with a member `interval` of this type.
+#define SLUICE_INTERVAL_TUNING_FIELDS(Row)                                                         \
+    SLUICE_TUNING_FIELD(Row, interval.expandBytes, 1 << 10, 64 << 10),                             \
+        SLUICE_TUNING_FIELD(Row, interval.shareBytes, 1 << 10, 64 << 10),                          \
+        SLUICE_TUNING_FIELD(Row, interval.smallBytes, 1 << 10, 16 << 10),                          \
+        SLUICE_TUNING_FIELD(Row, interval.largeBytes, 16 << 10, 1 << 20),                          \
+        SLUICE_TUNING_FIELD(Row, interval.tailBytes, 0, 1u << 30),                                 \
+        SLUICE_TUNING_FIELD(Row, interval.windowBytes, 1 << 10, 24 << 10),                         \
+        SLUICE_TUNING_FIELD(Row, interval.shortRunBytes, 0, UINT32_MAX),                           \
+        SLUICE_TUNING_FIELD(Row, interval.shortTailBytes, 0, 1u << 30),                            \
+        SLUICE_TUNING_FIELD(Row, interval.shortWindowBytes, 1 << 10, 24 << 10)
 
 constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
@@ -53,13 +71,14 @@ inline uint32_t intervalCapacity(uint64_t bytes, uint32_t elementSize)
 
 inline bool isBulk(const IntervalParams& params) { return params.form >= SLUICE_INTERVAL_REMOVED; }
 
-// Returns an upper bound of the elements that are written.
+// Returns an upper bound of the number of elements that are written.
 inline uint64_t intervalElements(const IntervalParams& params)
 {
     return isBulk(params) ? std::min(params.itemCount, params.capacity) : params.capacity;
 }
 
-// Returns an upper bound of the shares that the work needs. Elements past the capacity are dropped.
+// Returns an upper bound of the number of shares. Elements past the capacity are not written, so
+// they are no work.
 inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
@@ -67,14 +86,15 @@ inline uint64_t intervalShares(const IntervalParams& params)
     const uint64_t work = intervalElements(params) + intervals * cost;
     if (intervals == 0) return 0;
     if (work <= params.tail) return intervalDivideUp(work, params.tile);
-    // The kernels compute the number of large shares in floats. These have a mantissa of 24 bits,
-    // so the number may be a little off.
+    // Kernels compute the number of large shares in floating point with 24 bits of mantissa, so
+    // their result may be too small. The work that is left then goes to small shares: `small` has
+    // room for two more large shares and for the rounding error of `work`.
     const uint64_t larges = (work - params.tail) / params.large;
     const uint64_t small = params.tail + 2 * uint64_t(params.large) + (work >> 22);
     return larges + 1 + intervalDivideUp(small, params.tile);
 }
 
-// Sets sizes and counts; the backend adds the addresses.
+// Sets sizes and counts; setAddresses sets the addresses.
 inline IntervalParams intervalParams(const SluiceIntervals& intervals, uint32_t elementSize,
                                      uint32_t capacity, uint32_t shareBytes)
 {
@@ -98,8 +118,8 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
     return params;
 }
 
-// Returns whether the runs of a move are short on average, judged by the sizes of list and
-// destination.
+// Returns whether the runs of a move are short on average. The average is estimated on the host, as
+// the bytes of the destination by the most intervals that the list may have.
 inline bool hasShortRuns(const IntervalParams& params, const IntervalTuning& tuning)
 {
     return intervalElements(params) * params.elementSize <
@@ -154,7 +174,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
     return params;
 }
 
-// In all functions below, addressOf(buffer) returns a device address, 0 for an empty range.
+// Below, addressOf(buffer) returns a device address, 0 for an empty range.
 
 template <typename Info, typename AddressOf>
 void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plans that involve region lists, for all backends: pitched destinations, and the commands of
-// which other commands consist.
+// The parts that all plans of region lists share: parameters, pitched destinations, and the
+// checksum command that a decode includes.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -14,7 +14,8 @@
 
 namespace sluice {
 
-// Returns the number of bytes in a pitched view of `size` bytes, without the padding of its rows.
+// Returns how many bytes a pitched destination of `size` bytes holds, without the padding of its
+// rows.
 inline uint64_t logicalSize(uint64_t size, uint32_t rowBytes, uint32_t rowPitch)
 {
     return rowBytes == 0
@@ -22,8 +23,8 @@ inline uint64_t logicalSize(uint64_t size, uint32_t rowBytes, uint32_t rowPitch)
                : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
 }
 
-// Sets the buffers that every decode reads and writes. addressOf(buffer) gives a device address, 0
-// for an empty range.
+// Sets the buffers that every decode reads and writes. addressOf(buffer) returns a device address,
+// 0 for an empty range.
 template <typename Params, typename Info, typename AddressOf>
 void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
 {
@@ -34,7 +35,7 @@ void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
     params.status = pair(addressOf(info.status));
 }
 
-// Does the same for a decode of a region list.
+// Sets the buffers, the region list and the flags of a command that decodes a region list.
 template <typename Params, typename Info, typename AddressOf>
 void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
 {
@@ -46,9 +47,10 @@ void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
     params.flags = info.flags;
 }
 
-// Sets the constants with which kernels divide by multiplication (Granlund, Montgomery: Division by
-// Invariant Integers using Multiplication, PLDI 1994). The result is exact for dividends below
-// 2^31. The sum of an offset in a row and an offset in a tile is below that.
+// Sets rowMagic and rowShift, with which kernels divide by rowBytes: they multiply and shift
+// (Granlund, Montgomery: Division by Invariant Integers using Multiplication, PLDI 1994). The
+// quotient is exact for dividends below 2^31. A dividend is the sum of an offset in a row (below
+// 2^30) and an offset in a tile, which is smaller.
 inline void setRowPitch(RegionParams& params, uint32_t rowBytes, uint32_t rowPitch)
 {
     params.rowBytes = rowBytes;
@@ -61,7 +63,7 @@ inline void setRowPitch(RegionParams& params, uint32_t rowBytes, uint32_t rowPit
     params.rowShift = bits - 1;
 }
 
-// Sets what decode and checksum share. addressOf is as in setRanges.
+// Sets the parameters that a decode and a checksum have in common. addressOf is as in setRanges.
 template <typename AddressOf>
 RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addressOf)
 {
@@ -78,7 +80,8 @@ RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addre
     return params;
 }
 
-// The checksum pass of a decode with `expected`.
+// Returns the checksum command that runs after a decode for which the caller gave `expected`. It is
+// for a destination without rows.
 template <typename Info>
 SluiceChecksumInfo linearChecksumOf(const Info& info)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plan of the scan family. Decides which operation its kernels run for a type, and computes the
-// size of scratch.
+// The plan of scans and reductions: how tiles are given to workgroups, how many workgroups there
+// are, the size of scratch, and the kernels' parameters. In the look-back each tile has a state in
+// scratch. Its workgroup publishes the tile's own value there, and later the value of all tiles up
+// to this one. A scanner is a workgroup that takes no tile and only adds up states.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -21,8 +23,9 @@ inline bool isF32Sum(SluiceOperation operation, SluiceValueType type)
     return operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32;
 }
 
-// Returns the word that converts elements to keys by xor. The unsigned maximum of the keys is the
-// requested minimum or maximum. The bits of f32 are first mapped to integers of the same order.
+// Returns the word whose xor with an element gives the element's key. Kernels compute minima and
+// maxima as the unsigned maximum of the keys. An f32 is first mapped to an integer of the same
+// order.
 inline uint32_t keyFlip(SluiceOperation operation, SluiceValueType type)
 {
     const uint32_t sign = type == SLUICE_VALUE_I32 ? 0x80000000u : 0;
@@ -34,8 +37,8 @@ inline uint64_t scanTiles(uint32_t maxCount, uint32_t tileElements)
     return std::max<uint64_t>((uint64_t(maxCount) + tileElements - 1) / tileElements, 1);
 }
 
-// The scratch has a head, and a state per tile. An f32 sum stores its partial results in the
-// states.
+// Returns the scratch of a look-back: a head, and a state for each tile. A sum of f32 needs no
+// look-back; it keeps its partial sums in the same places.
 inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 {
     return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16,
@@ -43,13 +46,13 @@ inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 }
 
 struct LookbackTuning {
-    // The number of times that a workgroup polls a tile that has published nothing, before it
-    // computes that tile itself. It is small where workgroups are not known to make progress. With
-    // 0, look-back never waits. With SLUICE_LOOKBACK_NEVER it reads no state at all, which takes
-    // quadratic time and is for tests.
+    // A workgroup polls a tile that has published nothing this many times. Then it computes the
+    // tile's value itself. The number is small on devices that do not promise that started
+    // workgroups make progress. With 0 a workgroup never waits. With SLUICE_LOOKBACK_NEVER it reads
+    // no states, but computes the values of all tiles before its own; that takes quadratic time and
+    // is for tests.
     uint32_t polls;
-    // With this many tiles or more, one workgroup, the scanner, does nothing but add up states.
-    uint32_t scannerTiles;
+    uint32_t scannerTiles; // from this many tiles on, one workgroup is the scanner
 };
 
 inline bool mayWait(uint32_t polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
@@ -82,7 +85,7 @@ inline ScanParams reduceParams(const SluiceReduceInfo& info)
     return params;
 }
 
-// addressOf(buffer) gives a device address, 0 for an empty range. Buffers without elements get 0.
+// addressOf(buffer) returns a device address, 0 for an empty range. Buffers without elements get 0.
 template <typename AddressOf>
 void setAddresses(ScanParams& params, const SluiceScanInfo& info, const AddressOf& addressOf)
 {
@@ -106,31 +109,34 @@ void setAddresses(ScanParams& params, const SluiceReduceInfo& info, const Addres
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// Describes a backend's scan kernels, with the numbers of its tuning.
+// Says what a backend's scan kernels can do, and holds its tuning for them.
 struct ScanMachine {
     LookbackTuning lookback;
     uint32_t tileElements; // elements of a workgroup's tile
-    uint32_t workgroups;   // up to this many tiles, each has its own workgroup
-    // For more tiles: the most that each workgroup gets. 0: `workgroups` workgroups run at the same
-    // time, and take tiles until none is left.
+    uint32_t workgroups;   // up to this many tiles, each tile has a workgroup of its own
+    // If there are more tiles: the most tiles that one workgroup takes. 0: no limit; `workgroups`
+    // workgroups take tiles until none is left.
     uint32_t tilesPerWorkgroup;
     bool scanners; // whether a scan may have a scanner
-    // The ring kernel, whose tiles wait in a ring for the tiles before them. 0 elements: there is
-    // no such kernel for this operation and type.
-    uint32_t ringElements;   // elements of a tile
-    uint32_t ringTiles;      // used from this many tiles on
-    uint32_t ringWorkgroups; // including the scanner; 0: as without a ring
+    // In the ring kernel (scan_ring.comp) a tile waits in shared memory for the sum of the tiles
+    // before it, while its workgroup loads the next tiles.
+    uint32_t ringElements; // of a tile; 0: no ring kernel for this operation and type
+    uint32_t ringTiles;    // the ring kernel is used from this many tiles on
+    // Workgroups of the ring kernel, the scanner included. 0: the ring kernel has as many as the
+    // general kernel, and needs no scanner.
+    uint32_t ringWorkgroups;
 };
 
 struct ScanPlan {
     uint32_t schedule;          // a SLUICE_SCAN_BY_ constant
-    bool partials;              // a dispatch of `workgroups` computes partials first
+    bool partials;              // a dispatch of `workgroups` workgroups computes partial sums first
     bool scanner;               // workgroup 0 is a scanner
-    uint32_t tilesPerWorkgroup; // at most
-    uint32_t workgroups;        // including the scanner
+    uint32_t tilesPerWorkgroup; // the most that a workgroup takes
+    uint32_t workgroups;        // the scanner included
 };
 
-// params: must have its addresses, because the ring kernel needs aligned vectors.
+// Makes the plan. The caller has set the addresses in `params`: the ring kernel is chosen only if
+// input and output are aligned to its vectors of 16 bytes.
 inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
                          const ScanMachine& machine)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of sluiceCmdTileStreams that are commands themselves, and their places in scratch. They
-// are the same for every backend.
+// The commands of which sluiceCmdTileStreams consists, and their ranges in scratch, the same for
+// every backend.
 #pragma once
 
 #include <sluice/sluice_gdeflate.h>
@@ -14,16 +14,27 @@ namespace sluice {
 
 constexpr uint64_t kStreamResultBytes = sizeof(SluiceStreamResult);
 
+// The number of pairs is the first word of the list.
+constexpr uint64_t kStreamPairBytes = 8;
+
+inline bool hasPairs(const SluiceTileStreamsInfo& info)
+{
+    return (info.flags & SLUICE_TILE_STREAMS_PAIRS) != 0;
+}
+
 struct TileStreamsPlan {
-    SluiceBuffer counts; // in scratch: one word per stream
-    // Converts the counts to the index of each stream's first tile. The total is the summary's
-    // tileCount.
+    SluiceBuffer streamCount; // where the number of streams is, or an empty range
+    SluiceBuffer counts;      // in scratch: the number of tiles of each stream
+    // Turns these numbers into the index of each stream's first tile; the total becomes the
+    // summary's tileCount.
     SluiceScanInfo scan;
-    SluiceGdeflateInfo decode; // of the regions in scratch; that tileCount is their number
+    // Decodes the tiles, whose regions are in scratch, as many as the summary's tileCount says.
+    SluiceGdeflateInfo decode;
     SluiceRequirements requirements;
 };
 
-// Makes the plan. Scan and decode need an alignment of at most 256 bytes.
+// Makes the plan. The backend must not require more than 256 bytes of alignment for the scan or the
+// decode.
 template <typename Backend>
 TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsInfo& info)
 {
@@ -35,9 +46,10 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
         alignment = std::max(alignment, partAlignment);
         return partOf(info.scratch, start, size);
     };
+    plan.streamCount = hasPairs(info) ? partOf(info.streams, 0, 4) : info.streamCount;
     plan.decode.maxRegionCount = info.maxTileCount;
     plan.decode.regionStride = sizeof(SluiceRegion);
-    plan.decode.flags = info.flags;
+    plan.decode.flags = info.flags & ~uint32_t(SLUICE_TILE_STREAMS_PAIRS);
     plan.decode.rowBytes = info.rowBytes;
     plan.decode.rowPitch = info.rowPitch;
     plan.decode.regions = place(uint64_t(info.maxTileCount) * sizeof(SluiceRegion), 8);
@@ -60,12 +72,14 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     plan.scan.total = plan.decode.regionCount;
     const SluiceRequirements scan = backend.scanRequirements(plan.scan);
     plan.scan.scratch = place(scan.scratchSize, scan.scratchAlignment);
-    // The scan's scratch must be zero, but the caller need not clear it: the first pass does.
+    // The scan's scratch must be zero. The first pass clears it, so the third member, which asks
+    // the caller for zeroed scratch, is 0.
     plan.requirements = {end, alignment, 0};
     return plan;
 }
 
-// Sets all parameters but the pass. addressOf is as in plan_regions.h.
+// Sets all parameters except the number of the pass. addressOf is as for setRanges in
+// plan_regions.h.
 template <typename AddressOf>
 TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
                                     const AddressOf& addressOf)
@@ -74,7 +88,7 @@ TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const Til
     setRanges(params, info, addressOf);
     params.destinationSize = pair(logicalSize(info.destination.size, info.rowBytes, info.rowPitch));
     params.streams = pair(addressOf(info.streams));
-    params.streamCount = pair(addressOf(info.streamCount));
+    params.streamCount = pair(addressOf(plan.streamCount));
     params.results = pair(addressOf(info.results));
     params.counts = pair(addressOf(plan.counts));
     params.regions = pair(addressOf(plan.decode.regions));
@@ -82,6 +96,7 @@ TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const Til
     params.zeroedWords = uint32_t(plan.scan.scratch.size / 4);
     params.maxStreamCount = info.maxStreamCount;
     params.maxTileCount = info.maxTileCount;
+    params.hasPairs = hasPairs(info) ? 1 : 0;
     return params;
 }
 

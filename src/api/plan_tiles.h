@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The layout of a batch of tiles: the places of its lists in control, results and scratch. It is
-// the same for every backend.
+// The layout of a batch of tiles, the same for every backend: where its lists lie in its control,
+// results and scratch memory. The tiles are divided into lists by kind (the command that decodes
+// them) and by whether they have a filter.
 #pragma once
+
+#include <algorithm>
 
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_tiles.h>
 
 #include "formats/integers.h"
+#include "api/arguments.h"
 #include "layout/gdeflate.h"
 #include "layout/gstd.h"
 
@@ -15,6 +19,7 @@ namespace sluice {
 enum TileKind : uint32_t {
     kGdeflateKind,
     kGstdKind,
+    kZstdKind,
     kFloatKind,
     kLargeKind
 };
@@ -23,14 +28,16 @@ static_assert(kLargeKind + 1 == SLUICE_TILE_KINDS);
 constexpr uint64_t kListAlignment = 16;
 constexpr uint32_t kMaxBatchTiles = 1u << 20;
 constexpr uint64_t kMaxBatchDescriptions = uint64_t(1) << 30;
-constexpr uint32_t kSummaryWords = 2; // after the status words of every command
+constexpr uint32_t kSummaryWords = 2; // words of a command's summary, after its status words
 
-// Stored tiles go to a command of another codec whose tiles may be as large.
+// Returns a tile's kind. A stored tile is copied by the command of a codec whose tiles can have its
+// size. Tiles that are too large for either codec have a kind of their own.
 inline TileKind kindOf(uint32_t codec, uint32_t size)
 {
     switch (codec) {
     case SLUICE_CODEC_GDEFLATE: return kGdeflateKind;
     case SLUICE_CODEC_GSTD: return kGstdKind;
+    case SLUICE_CODEC_ZSTD: return kZstdKind;
     case SLUICE_CODEC_FLOAT: return kFloatKind;
     default:
         return size <= SLUICE_GD_TILE_BYTES   ? kGdeflateKind
@@ -39,9 +46,10 @@ inline TileKind kindOf(uint32_t codec, uint32_t size)
     }
 }
 
-// For the kernels, a tile of these kinds consists of several parts, each with a status. The parts
-// of a float tile have SLUICE_FLOAT_TILE elements, which have at least a byte each. The parts of a
-// large tile are its regions.
+// Returns an upper bound of the number of parts of a tile of this kind. Float tiles and large tiles
+// are decoded in parts, each of which has a status. A part of a float tile has SLUICE_FLOAT_TILE
+// elements, which have at least one byte each. A part of a large tile is a region of up to
+// SLUICE_GD_TILE_BYTES bytes.
 inline uint32_t partsOf(TileKind kind, uint32_t size)
 {
     return kind == kFloatKind   ? divideUp(size, uint32_t(SLUICE_FLOAT_TILE))
@@ -49,42 +57,102 @@ inline uint32_t partsOf(TileKind kind, uint32_t size)
                                 : 0;
 }
 
-// The checksums of these kinds are compared after the whole tile was decoded.
+// Returns whether the tiles of a kind are decoded in parts. Their checksums are compared by a later
+// command, when all parts have been decoded.
 inline bool hasParts(uint32_t kind) { return kind >= kFloatKind; }
+// Returns whether the decode of a kind cannot compare the checksums of tiles.
+inline bool hasNoChecksum(uint32_t kind) { return kind == kZstdKind || hasParts(kind); }
 
-// The position of a tile in its batch.
+// The place of a tile in its batch.
 struct PlacedTile {
     TileKind kind;
-    uint32_t filtered;
-    uint32_t index;             // among the tiles of its kind
-    uint32_t firstPart, parts;  // parts: an upper bound
-    uint64_t filteredOffset;    // if it is filtered
-    uint32_t descriptionOffset; // if it is filtered
-    bool isNewDescription;      // its bytes have to be written
+    uint32_t filtered;          // 1: the tile has a filter
+    uint32_t index;             // among the tiles with the same `kind` and `filtered`
+    uint32_t firstPart, parts;  // `parts` is an upper bound
+    uint64_t filteredOffset;    // of the filtered bytes in scratch, if it has a filter
+    uint32_t descriptionOffset; // of the filter in the list of descriptions, if it has a filter
+    bool isNewDescription;      // the filter must still be written to that list
 };
 
-// Adds the tile to the totals and returns its position. Errors: those of sluiceAddTile.
-SluiceStatus placeTile(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed);
+// Adds the tile to the totals and sets its place. If the checker refuses the tile, for one of the
+// errors of sluiceAddTile, returns false and leaves the totals as they are.
+bool placeTile(ArgumentChecker& check, SluiceTileTotals& totals, const SluiceTile& tile,
+               PlacedTile& placed);
 
-// Byte ranges of the lists of one kind of tiles, with or without filters.
+// Returns the number of a tile's list among those of its kind. The tiles of a kind form two lists:
+// list 0 without filters, list 1 with filters. Gstd tiles form list 0 alone, in which tiles without
+// filters come first. The reason: a decode takes at least as long as its slowest tile, so decoding
+// two short lists one after the other would take up to twice as long as one list.
+inline uint32_t listOf(uint32_t kind, uint32_t filtered)
+{
+    return kind == kGstdKind ? 0 : filtered;
+}
+
+// Returns the tile size, in bytes, for which the slots of a Gstd decode are made: that of the
+// batch's largest tile. Slots for tiles of the largest legal size would waste scratch.
+inline uint32_t gstdTileBytesOf(const SluiceTileTotals& totals)
+{
+    return std::clamp(uint32_t(alignUp(totals.largestGstd, 8)), 8u, SLUICE_GS_TILE_BYTES);
+}
+// Returns the bytes of scratch that gstdTilesAtOnce of SluiceTilesInfo stands for: that many slots
+// for Gstd tiles of 256 KiB.
+inline uint64_t slotBytes(uint32_t gstdTilesAtOnce)
+{
+    return uint64_t(gstdTilesAtOnce == 0 ? SLUICE_GS_SLOTS : gstdTilesAtOnce) *
+           SLUICE_GS_SLOT_BYTES(SLUICE_GS_TILE_BYTES);
+}
+// Returns how many Gstd tiles to decode at once, with that scratch. If the batch's largest tile is
+// smaller, slots are smaller too, and more of them fit.
+inline uint32_t gstdTilesAtOnce(const SluiceTileTotals& totals, uint32_t wanted)
+{
+    return uint32_t(
+        std::min<uint64_t>(slotBytes(wanted) / SLUICE_GS_SLOT_BYTES(gstdTileBytesOf(totals)), ~0u));
+}
+// Returns how many Zstandard tiles to decode at once, with that scratch, of which a tile takes
+// `slotSize` bytes; 0: the backend needs none. At least one is decoded, even if it takes more.
+inline uint32_t zstdTilesAtOnce(uint64_t slotSize, uint32_t wanted)
+{
+    return slotSize == 0 ? 0 : uint32_t(std::clamp<uint64_t>(slotBytes(wanted) / slotSize, 1, ~0u));
+}
+
+// The numbers of a list's tiles, of those among them that have a filter, and of their parts.
+struct ListTotals {
+    uint32_t tiles, filtered, parts;
+};
+inline ListTotals totalsOf(const SluiceTileTotals& totals, uint32_t kind, uint32_t list)
+{
+    const uint32_t(&counts)[2] = totals.counts[kind];
+    if (kind == kGstdKind)
+        return list == 0 ? ListTotals{counts[0] + counts[1], counts[1], 0} : ListTotals{};
+    return {counts[list], list != 0 ? counts[list] : 0, totals.parts[kind][list]};
+}
+
+// Returns a tile's index in its list. The totals are those of the whole batch.
+inline uint32_t indexOf(const SluiceTileTotals& totals, const PlacedTile& placed)
+{
+    const bool isBehind = placed.kind == kGstdKind && placed.filtered != 0;
+    return placed.index + (isBehind ? totals.counts[placed.kind][0] : 0);
+}
+
+// Offsets, in bytes, of the arrays of one list.
 struct TileLists {
-    // In control. `decodes` lists one region per tile, one tensor per float tile, or one region per
-    // part.
+    // In control memory. `decodes` has a region for each tile. In lists of float tiles it has a
+    // tensor for each tile, in lists of large tiles a region for each part.
     uint64_t decodes, expected, finals, filters;
-    // In results.
+    // In results memory.
     uint64_t status, partStatus, firstParts;
-    // In scratch.
+    // In scratch memory.
     uint64_t decodeScratch, decodeScratchSize, filterScratch, filterScratchSize;
 };
 
 struct TilesLayout {
     TileLists lists[SLUICE_TILE_KINDS][2];
-    uint64_t descriptions; // in control
-    uint64_t filtered;     // in scratch
+    uint64_t descriptions; // in control memory
+    uint64_t filtered;     // in scratch: bytes that are decoded, but still filtered
     SluiceTilesRequirements sizes;
 };
 
-// Allocates the next `size` bytes, and returns their offset.
+// Takes the next `size` bytes, and returns their offset.
 inline uint64_t takeBytes(uint64_t& end, uint64_t size)
 {
     const uint64_t at = end;
@@ -92,31 +160,33 @@ inline uint64_t takeBytes(uint64_t& end, uint64_t size)
     return at;
 }
 
-inline bool needsChecksum(uint32_t kind, uint32_t filtered, uint32_t flags)
+// Returns whether a list's checksums are compared by a command of their own, after the filters.
+inline bool needsChecksum(const ListTotals& list, uint32_t kind, uint32_t flags)
 {
-    return (flags & SLUICE_TILES_UNCHECKED) == 0 && (filtered != 0 || hasParts(kind));
+    return (flags & SLUICE_TILES_UNCHECKED) == 0 && (list.filtered != 0 || hasNoChecksum(kind));
 }
 
-// Returns the layout without scratch, which depends on the backend.
+// Returns the layout of control and results memory. The layout of scratch depends on the backend,
+// so Batch::addScratch (tiles.cpp) adds it.
 inline TilesLayout layoutOf(const SluiceTileTotals& totals, uint32_t flags)
 {
     TilesLayout layout = {};
     uint64_t &control = layout.sizes.controlSize, &results = layout.sizes.resultsSize;
     for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
-            const uint64_t count = totals.counts[kind][filtered];
-            const uint64_t parts = totals.parts[kind][filtered];
+        for (uint32_t list = 0; list < 2; ++list) {
+            const ListTotals of = totalsOf(totals, kind, list);
+            const uint64_t count = of.tiles, parts = of.parts;
             if (count == 0) continue;
-            TileLists& lists = layout.lists[kind][filtered];
+            TileLists& lists = layout.lists[kind][list];
             lists.decodes =
                 takeBytes(control, kind == kFloatKind   ? count * sizeof(SluiceFloatTensor)
                                    : kind == kLargeKind ? parts * sizeof(SluiceRegion)
                                                         : count * sizeof(SluiceRegion));
             if ((flags & SLUICE_TILES_UNCHECKED) == 0)
                 lists.expected = takeBytes(control, count * 4);
-            if (needsChecksum(kind, filtered, flags))
+            if (needsChecksum(of, kind, flags))
                 lists.finals = takeBytes(control, count * sizeof(SluiceRegion));
-            if (filtered != 0) lists.filters = takeBytes(control, count * sizeof(SluiceFilterTile));
+            lists.filters = takeBytes(control, of.filtered * sizeof(SluiceFilterTile));
             lists.status = takeBytes(results, (count + kSummaryWords) * 4);
             if (!hasParts(kind)) continue;
             lists.partStatus = takeBytes(results, (parts + kSummaryWords) * 4);

@@ -10,28 +10,15 @@ static_assert(sizeof(sluice::ScanParams) <= 128, "push constants");
 
 namespace {
 
-using sluice::RangeChecker;
+using sluice::CallChecker;
 using sluice::valueBytes;
 
-bool validValues(SluiceOperation operation, SluiceValueType type)
+template <typename Info>
+void checkValues(CallChecker& check, const Info& info)
 {
-    return operation >= SLUICE_OPERATION_SUM && operation <= SLUICE_OPERATION_MAX &&
-           type >= SLUICE_VALUE_U32 && type <= SLUICE_VALUE_F32;
+    check.atMost(SLUICE_NAMED(info.operation), SLUICE_OPERATION_MAX);
+    check.atMost(SLUICE_NAMED(info.type), SLUICE_VALUE_F32);
 }
-
-} // namespace
-
-SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
-                                       SluiceRequirements* requirements)
-{
-    if (context == nullptr || info == nullptr || requirements == nullptr ||
-        !validValues(info->operation, info->type))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->scanRequirements(*info);
-    return SLUICE_OK;
-}
-
-namespace {
 
 uint32_t kernelsFor(SluiceOperation operation, SluiceValueType type)
 {
@@ -42,51 +29,61 @@ uint32_t kernelsFor(SluiceOperation operation, SluiceValueType type)
 
 } // namespace
 
+SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
+                                       SluiceRequirements* requirements)
+{
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkValues(check, *info);
+    if (check.isOk()) *requirements = context->backend->scanRequirements(*info);
+    return check.status();
+}
+
 SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
                            const SluiceScanInfo* info)
 {
-    if (context == nullptr || info == nullptr || !validValues(info->operation, info->type))
-        return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    checkValues(check, *info);
+    if (!check.isOk()) return check.status();
     const uint32_t width = valueBytes(info->type);
     const uint64_t count = info->maxCount;
-    RangeChecker check =
-        sluice::checkerFor(context, commands,
-                           info->heads.size != 0 ? uint32_t(SLUICE_KERNELS_SCAN_SEGMENTS)
-                                                 : kernelsFor(info->operation, info->type));
-    check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE,
-                  SLUICE_ERROR_ARGUMENT);
-    check.optionalBuffer(info->count, 4, 4);
-    check.buffer(info->input, count * width, width);
-    check.buffer(info->output, count * width, width);
-    check.optionalBuffer(info->heads, (count + 31) / 32 * 4, 4);
-    check.optionalBuffer(info->total, width, width);
-    check.scratch(info->scratch, context->backend->scanRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdScan(commands, *info);
+    check.command(commands, info->heads.size != 0 ? uint32_t(SLUICE_KERNELS_SCAN_SEGMENTS)
+                                                  : kernelsFor(info->operation, info->type));
+    check.atMost(SLUICE_NAMED(info->kind), SLUICE_SCAN_INCLUSIVE);
+    check.optionalBuffer(SLUICE_NAMED(info->count), 4, 4);
+    check.buffer(SLUICE_NAMED(info->input), count * width, width);
+    check.buffer(SLUICE_NAMED(info->output), count * width, width);
+    check.optionalBuffer(SLUICE_NAMED(info->heads), (count + 31) / 32 * 4, 4);
+    check.optionalBuffer(SLUICE_NAMED(info->total), width, width);
+    check.scratch(SLUICE_NAMED(info->scratch), context->backend->scanRequirements(*info));
+    return check.isOk() ? context->backend->cmdScan(commands, *info) : check.status();
 }
 
 SluiceStatus sluiceGetReduceRequirements(SluiceContext context, const SluiceReduceInfo* info,
                                          SluiceRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr ||
-        !validValues(info->operation, info->type))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->reduceRequirements(*info);
-    return SLUICE_OK;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkValues(check, *info);
+    if (check.isOk()) *requirements = context->backend->reduceRequirements(*info);
+    return check.status();
 }
 
 SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands,
                              const SluiceReduceInfo* info)
 {
-    if (context == nullptr || info == nullptr || !validValues(info->operation, info->type))
-        return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    checkValues(check, *info);
+    if (!check.isOk()) return check.status();
     const uint32_t width = valueBytes(info->type);
-    RangeChecker check =
-        sluice::checkerFor(context, commands, kernelsFor(info->operation, info->type));
-    check.optionalBuffer(info->count, 4, 4);
-    check.buffer(info->input, uint64_t(info->maxCount) * width, width);
-    check.buffer(info->result, width, width);
-    check.scratch(info->scratch, context->backend->reduceRequirements(*info));
-    return check.status() != SLUICE_OK ? check.status()
-                                       : context->backend->cmdReduce(commands, *info);
+    check.command(commands, kernelsFor(info->operation, info->type));
+    check.optionalBuffer(SLUICE_NAMED(info->count), 4, 4);
+    check.buffer(SLUICE_NAMED(info->input), uint64_t(info->maxCount) * width, width);
+    check.buffer(SLUICE_NAMED(info->result), width, width);
+    check.scratch(SLUICE_NAMED(info->scratch), context->backend->reduceRequirements(*info));
+    return check.isOk() ? context->backend->cmdReduce(commands, *info) : check.status();
 }

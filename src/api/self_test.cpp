@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The self-test decodes a batch of tiles (sluice_tiles.h) that the library contains. It uses a
-// single range of the caller's memory.
+// The self-test for users' machines. It decodes a batch (sluice_tiles.h) of tiles that are compiled
+// into the library. Sources, lists, scratch and results lie in one range of the caller's memory.
 #include <sluice/sluice_self_test.h>
 
 #include <cstring>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint32_t kMostTiles = uint32_t(std::size(kSelfTestTiles));
 constexpr uint8_t kPoison = 0xa5;
-constexpr uint64_t kGap = 64; // poisoned bytes after each tile, at least
+// At least this many bytes of kPoison stand after each tile, to show writes past its end.
+constexpr uint64_t kGap = 64;
 
 constexpr uint64_t placeAfter(uint64_t end) { return (end + 255) / 256 * 256; }
 
@@ -32,16 +33,16 @@ SluiceTile tileOf(const SelfTestTile& row, uint64_t destinationOffset)
             row.filterSize};
 }
 
-// Returns the kernels that a tile needs; 0 if this build lacks its codec.
+// Returns the kernels that a tile needs, or 0 if this build lacks its codec.
 uint32_t kernelsOf(const SluiceTile& tile)
 {
     SluiceTileTotals totals = {};
     if (sluiceAddTile(&totals, &tile) != SLUICE_OK) return 0;
-    // Checksums are compared for every tile.
+    // The test compares the checksum of every tile.
     return sluiceGetTilesKernels(&totals) | SLUICE_KERNELS_CHECKSUM;
 }
 
-// The tiles that test the chosen kernels, and the places of all ranges in the caller's memory.
+// The tiles that test the chosen kernels, and where everything lies in the caller's memory.
 class TestBatch {
 public:
     TestBatch(SluiceContext context, const SluiceSelfTestInfo& info) : m_context(context)
@@ -64,7 +65,7 @@ public:
         if (m_count == 0 ||
             sluiceGetTilesRequirements(context, &m_info, &m_totals, &required) != SLUICE_OK)
             return;
-        m_destination = placeAfter(sizeof kSelfTestWords);
+        m_destination = placeAfter(sizeof kSelfTestBytes);
         m_control = placeAfter(m_destination + m_destinationSize);
         m_results = placeAfter(m_control + required.controlSize);
         const uint64_t scratch = placeAfter(m_results + required.resultsSize);
@@ -72,12 +73,12 @@ public:
         const auto part = [&](uint64_t at, uint64_t size) {
             return SluiceBuffer{info.memory.handle, info.memory.offset + at, size};
         };
-        m_info.source = part(0, sizeof kSelfTestWords);
+        m_info.source = part(0, sizeof kSelfTestBytes);
         m_info.destination = part(m_destination, m_destinationSize);
         m_info.control = part(m_control, required.controlSize);
         m_info.results = part(m_results, required.resultsSize);
         m_info.scratch = part(scratch, required.scratchSize);
-        m_info.sourceHost = kSelfTestWords;
+        m_info.sourceHost = kSelfTestBytes;
         m_bytes = static_cast<uint8_t*>(info.bytes);
         m_info.controlHost = m_bytes + m_control;
         m_info.resultsHost = m_bytes + m_results;
@@ -92,7 +93,7 @@ public:
     SluiceStatus write() const
     {
         std::memset(m_bytes, kPoison, size_t(m_size));
-        std::memcpy(m_bytes, kSelfTestWords, sizeof kSelfTestWords);
+        std::memcpy(m_bytes, kSelfTestBytes, sizeof kSelfTestBytes);
         return sluicePrepareTiles(m_context, &m_info);
     }
 
@@ -101,7 +102,8 @@ public:
         uint32_t statuses[kMostTiles] = {};
         const SluiceStatus status = sluiceGetTileResults(&m_info, statuses, nullptr);
         failed = 0;
-        // In each codec the tile without a filter comes before the filtered one.
+        // Each codec has a tile without a filter, and after it a tile with one. If both fail, the
+        // codec is at fault; if only the second fails, the filter is.
         for (uint32_t i = 0; i < m_count && status == SLUICE_OK; ++i) {
             if (statuses[i] == SLUICE_TILE_OK && isRight(i)) continue;
             const uint32_t needed = kernelsOf(m_tiles[i]);
@@ -115,7 +117,7 @@ public:
     }
 
 private:
-    // Returns whether a tile was decoded correctly and the poison after it is intact.
+    // Returns whether a tile was decoded correctly and the pattern after it is unchanged.
     bool isRight(uint32_t i) const
     {
         const uint8_t* const destination = m_bytes + m_destination;
@@ -136,26 +138,31 @@ private:
     uint64_t m_destinationSize = 0, m_destination = 0, m_control = 0, m_results = 0, m_size = 0;
 };
 
-// Checks whether the test that `info` describes may run.
-SluiceStatus check(const TestBatch& batch, const SluiceSelfTestInfo& info)
+// Checks the arguments of a test. batch: the batch of the kernels in `info`.
+void checkTest(CallChecker& check, const TestBatch& batch, const SluiceSelfTestInfo& info)
 {
-    if (info.kernels == 0 || info.bytes == nullptr || batch.kernels() != info.kernels)
-        return SLUICE_ERROR_ARGUMENT;
-    return info.memory.size < batch.size() ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_OK;
+    check.given(SLUICE_NAMED(info.kernels));
+    check.given(SLUICE_NAMED(info.bytes));
+    check.require(SLUICE_NAMED(info.kernels), batch.kernels() == info.kernels,
+                  "is what sluiceGetSelfTestRequirements gives (limit)", SLUICE_ERROR_ARGUMENT,
+                  batch.kernels());
+    check.buffer(SLUICE_NAMED(info.memory), batch.size(), 1);
 }
 
 } // namespace
 } // namespace sluice
 
+using sluice::CallChecker;
 using sluice::TestBatch;
 
 SluiceStatus sluiceGetSelfTestRequirements(SluiceContext context, const SluiceSelfTestInfo* info,
                                            SluiceSelfTestRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || requirements == nullptr ||
-        (info->kernels & ~uint32_t(SLUICE_KERNELS_ALL)) != 0)
-        return SLUICE_ERROR_ARGUMENT;
-    const SluiceContextInfo about = sluice::contextInfoOf(context);
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)) ||
+        !check.flags(SLUICE_NAMED(info->kernels), SLUICE_KERNELS_ALL))
+        return check.status();
+    const SluiceContextInfo& about = check.contextInfo();
     SluiceSelfTestInfo possible = *info;
     possible.kernels &= about.kernels & ~about.refusedKernels;
     const TestBatch batch(context, possible);
@@ -165,28 +172,33 @@ SluiceStatus sluiceGetSelfTestRequirements(SluiceContext context, const SluiceSe
 
 SluiceStatus sluiceWriteSelfTest(SluiceContext context, const SluiceSelfTestInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
     const TestBatch batch(context, *info);
-    const SluiceStatus status = check(batch, *info);
-    return status == SLUICE_OK ? batch.write() : status;
+    checkTest(check, batch, *info);
+    return check.isOk() ? batch.write() : check.status();
 }
 
 SluiceStatus sluiceCmdSelfTest(SluiceContext context, SluiceCommands commands,
                                const SluiceSelfTestInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
     const TestBatch batch(context, *info);
-    const SluiceStatus status = check(batch, *info);
-    return status == SLUICE_OK ? sluiceCmdTiles(context, commands, &batch.info()) : status;
+    checkTest(check, batch, *info);
+    return check.isOk() ? sluiceCmdTiles(context, commands, &batch.info()) : check.status();
 }
 
 SluiceStatus sluiceReadSelfTest(SluiceContext context, const SluiceSelfTestInfo* info,
                                 uint32_t* failed)
 {
-    if (context == nullptr || info == nullptr || failed == nullptr) return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(failed)))
+        return check.status();
     const TestBatch batch(context, *info);
-    SluiceStatus status = check(batch, *info);
-    if (status == SLUICE_OK) status = batch.read(*failed);
+    checkTest(check, batch, *info);
+    if (!check.isOk()) return check.status();
+    const SluiceStatus status = batch.read(*failed);
     if (status == SLUICE_OK) context->distrusted.fetch_or(*failed);
     return status;
 }

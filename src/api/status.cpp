@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Version and status texts. Also asserts that the header's status values are the values that the
-// kernels write.
+// Version and status texts. It also asserts that the status values in the public headers are the
+// values that kernels write.
 #include <sluice/sluice.h>
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_tile_streams.h>
@@ -37,6 +37,7 @@ static_assert(SLUICE_STREAM_NO_TILES == SLUICE_STREAM_ST_NO_TILES, "");
 static_assert(SLUICE_STREAM_BAD_TILE == SLUICE_STREAM_ST_BAD_TILE, "");
 static_assert(SLUICE_STREAM_UNVERIFIED == SLUICE_STREAM_ST_UNVERIFIED, "");
 static_assert(SLUICE_STREAM_INTERNAL == SLUICE_STREAM_ST_INTERNAL, "");
+static_assert(SLUICE_STREAM_TILE_SIZE == SLUICE_STREAM_ST_TILE_SIZE, "");
 static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 16,
               "as tile_streams.comp has them");
 static_assert(sizeof(SluiceStreamSummary) == 16, "");
@@ -62,6 +63,8 @@ const char* sluiceGetStatusText(SluiceStatus status)
     case SLUICE_ERROR_CHECKSUM: return "a checksum does not match";
     case SLUICE_ERROR_NOT_READY: return "the command's pipelines are not made yet";
     case SLUICE_ERROR_CANCELLED: return "cancelled";
+    case SLUICE_ERROR_FULL: return "the streamer has no room";
+    case SLUICE_ERROR_NOT_OPEN: return "the file is still being opened";
     case SLUICE_STATUS_MAX_ENUM: break;
     }
     return "unknown status";
@@ -104,6 +107,8 @@ const char* sluiceGetStreamStatusText(uint32_t streamStatus)
     case SLUICE_STREAM_BAD_TILE: return "a tile failed";
     case SLUICE_STREAM_UNVERIFIED: return "decoded by the driver, not verified";
     case SLUICE_STREAM_INTERNAL: return "the kernel stopped early";
+    case SLUICE_STREAM_TILE_SIZE:
+        return "the tile size index is not 1, and only tiles of 65,536 bytes are decoded";
     default: return "unknown stream status";
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Batches of tiles of any codec: counting them, writing their lists, recording their commands.
+// Batches of tiles of any codec: this file writes their lists and records their commands.
 #include "api/checks.h"
 #include "api/plan_regions.h"
 #include "api/plan_tiles.h"
 
 #include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>
+#include <sluice/sluice_zstd.h>
 
 #include <cstring>
 
@@ -16,58 +17,10 @@ using namespace sluice;
 
 namespace {
 
-bool validSizes(const SluiceTile& tile)
-{
-    if (tile.size == 0 || tile.storedSize == 0 || tile.size > SLUICE_FILTER_MAX_TILE) return false;
-    switch (tile.codec) {
-    case SLUICE_CODEC_STORE: return tile.storedSize == tile.size;
-    case SLUICE_CODEC_GDEFLATE:
-        return tile.size <= SLUICE_GD_TILE_BYTES && tile.storedSize <= SLUICE_GD_MAX_COMPRESSED;
-    case SLUICE_CODEC_GSTD:
-        return tile.size <= SLUICE_GS_TILE_BYTES && tile.storedSize <= SLUICE_GS_MAX_COMPRESSED;
-    default: return tile.storedSize <= 2 * SLUICE_FILTER_MAX_TILE;
-    }
-}
+constexpr const char* kTotalsRule = "are the totals of these tiles";
 
-SluiceStatus checkTile(const SluiceTile& tile)
-{
-    if (tile.codec > SLUICE_CODEC_GSTD) return SLUICE_ERROR_VERSION;
-    if (tile.codec == SLUICE_CODEC_FLOAT && (kBuiltKernels & SLUICE_KERNELS_FLOAT) == 0)
-        return SLUICE_ERROR_UNSUPPORTED;
-    const bool validFilter = tile.filter == nullptr
-                                 ? tile.filterSize == 0
-                                 : tile.filterSize != 0 && tile.filterSize % 4 == 0 &&
-                                       tile.filterSize <= SLUICE_FILTER_MAX_DESCRIPTION;
-    // A mask is used instead of a remainder, because a division would take as long as everything
-    // else that is done per tile.
-    const uint64_t beside = tile.codec == SLUICE_CODEC_FLOAT && tile.filter == nullptr ? 15 : 3;
-    return validSizes(tile) && validFilter && tile.sourceOffset % 16 == 0 &&
-                   (tile.destinationOffset & beside) == 0
-               ? SLUICE_OK
-               : SLUICE_ERROR_ARGUMENT;
-}
-
-// Looks for the description among the most recent ones, because neighbouring tiles mostly share
-// one.
-void placeDescription(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed)
-{
-    const uint32_t known = std::min(totals.recentCount, SLUICE_TILE_FILTERS);
-    for (uint32_t i = 0; i < known; ++i) {
-        if (totals.recent[i] == tile.filter && totals.recentSize[i] == tile.filterSize) {
-            placed.descriptionOffset = totals.recentOffset[i];
-            return;
-        }
-    }
-    placed.isNewDescription = true;
-    placed.descriptionOffset = uint32_t(totals.descriptionSize);
-    const uint32_t at = totals.recentCount++ % SLUICE_TILE_FILTERS;
-    totals.recent[at] = tile.filter;
-    totals.recentSize[at] = tile.filterSize;
-    totals.recentOffset[at] = placed.descriptionOffset;
-    totals.descriptionSize += tile.filterSize;
-}
-
-// Holds what the calls for one batch share: its layout, and the ranges that follow from it.
+// The layout of a batch, and the commands of which its decode consists. The functions for batches
+// make it anew in each call, from the same arguments.
 class Batch {
 public:
     Batch(SluiceContext context, const SluiceTilesInfo& info, const SluiceTileTotals& totals)
@@ -77,7 +30,7 @@ public:
     }
 
     const TilesLayout& layout() const { return m_layout; }
-    SluiceStatus check() const;
+    void check(CallChecker& check) const;
     SluiceStatus record(SluiceCommands commands) const;
 
     template <class T>
@@ -92,34 +45,35 @@ public:
 
 private:
     void addScratch();
+    SluiceRequirements decodeRequirements(uint32_t kind, uint32_t list) const;
     uint32_t decodeFlags() const
     {
         return (m_info.flags & SLUICE_TILES_NEVER_STORED) == 0
                    ? uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)
                    : 0u;
     }
-    bool isEmpty(uint32_t kind, uint32_t filtered) const
+    ListTotals totalsOf(uint32_t kind, uint32_t list) const
     {
-        return m_totals.counts[kind][filtered] == 0;
+        return sluice::totalsOf(m_totals, kind, list);
     }
+    bool isEmpty(uint32_t kind, uint32_t list) const { return totalsOf(kind, list).tiles == 0; }
     SluiceBuffer destinationOf(uint32_t filtered) const
     {
         return filtered != 0 ? partOf(m_info.scratch, m_layout.filtered, m_totals.filteredSize)
                              : m_info.destination;
     }
-    SluiceBuffer statusOf(uint32_t kind, uint32_t filtered) const
+    SluiceBuffer statusOf(uint32_t kind, uint32_t list) const
     {
-        return partOf(m_info.results, m_layout.lists[kind][filtered].status,
-                      (uint64_t(m_totals.counts[kind][filtered]) + kSummaryWords) * 4);
+        return partOf(m_info.results, m_layout.lists[kind][list].status,
+                      (uint64_t(totalsOf(kind, list).tiles) + kSummaryWords) * 4);
     }
     SluiceGdeflateInfo gdeflate(TileKind kind, uint32_t filtered) const;
-    SluiceGstdInfo gstd(uint32_t filtered) const;
+    SluiceGstdInfo gstd() const;
+    SluiceZstdInfo zstd(uint32_t filtered) const;
     SluiceFilterInfo filter(uint32_t kind) const;
     SluiceFloatDecodeInfo floats(uint32_t filtered) const;
-    SluiceChecksumInfo checksum(uint32_t kind, uint32_t filtered) const;
-    SluiceStatus recordDecodes(SluiceCommands commands) const;
-    SluiceStatus recordFilters(SluiceCommands commands) const;
-    SluiceStatus recordChecksums(SluiceCommands commands) const;
+    SluiceChecksumInfo checksum(uint32_t kind, uint32_t list) const;
+    SluiceStatus recordDecode(SluiceCommands commands, uint32_t kind, uint32_t list) const;
 
     SluiceContext m_context;
     const SluiceTilesInfo& m_info;
@@ -127,7 +81,21 @@ private:
     TilesLayout m_layout;
 };
 
-// The commands of a batch may run at the same time, so each has a scratch range of its own.
+SluiceRequirements Batch::decodeRequirements(uint32_t kind, uint32_t list) const
+{
+    const Backend& backend = *m_context->backend;
+    switch (kind) {
+    case kFloatKind: return kNoScratch;
+    case kGstdKind: return backend.gstdRequirements(gstd());
+#if SLUICE_HAVE_ZSTD
+    case kZstdKind: return backend.zstdRequirements(zstd(list));
+#endif
+    default: return backend.gdeflateRequirements(gdeflate(TileKind(kind), list));
+    }
+}
+
+// Adds scratch to the layout. Commands of a batch may run at the same time, so each command gets a
+// range of its own.
 void Batch::addScratch()
 {
     uint64_t& size = m_layout.sizes.scratchSize;
@@ -140,25 +108,21 @@ void Batch::addScratch()
         bytes = required.scratchSize;
         at = takeBytes(size, bytes);
     };
-    const Backend& backend = *m_context->backend;
     for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
-            if (isEmpty(kind, filtered)) continue;
-            TileLists& lists = m_layout.lists[kind][filtered];
-            take(kind == kGstdKind ? backend.gstdRequirements(gstd(filtered))
-                 : kind == kFloatKind
-                     ? kNoScratch
-                     : backend.gdeflateRequirements(gdeflate(TileKind(kind), filtered)),
-                 lists.decodeScratch, lists.decodeScratchSize);
-            if (filtered != 0) {
-                take(backend.filterRequirements(filter(kind)), lists.filterScratch,
+        for (uint32_t list = 0; list < 2; ++list) {
+            if (isEmpty(kind, list)) continue;
+            TileLists& lists = m_layout.lists[kind][list];
+            take(decodeRequirements(kind, list), lists.decodeScratch, lists.decodeScratchSize);
+            if (totalsOf(kind, list).filtered != 0) {
+                take(m_context->backend->filterRequirements(filter(kind)), lists.filterScratch,
                      lists.filterScratchSize);
             }
         }
     }
 }
 
-// The parts of a large tile are its regions. They share one checksum.
+// Returns the decode of a list of GDeflate tiles or of large tiles. A large tile is decoded as
+// several regions, its parts. It has a single checksum, which a later command compares.
 SluiceGdeflateInfo Batch::gdeflate(TileKind kind, uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kind][filtered];
@@ -180,42 +144,71 @@ SluiceGdeflateInfo Batch::gdeflate(TileKind kind, uint32_t filtered) const
     return decode;
 }
 
-SluiceGstdInfo Batch::gstd(uint32_t filtered) const
+SluiceGstdInfo Batch::gstd() const
 {
-    const TileLists& lists = m_layout.lists[kGstdKind][filtered];
-    const uint64_t count = m_totals.counts[kGstdKind][filtered];
+    const TileLists& lists = m_layout.lists[kGstdKind][0];
+    const ListTotals of = totalsOf(kGstdKind, 0);
+    const uint64_t count = of.tiles;
     SluiceGstdInfo decode = {};
     decode.maxRegionCount = uint32_t(count);
     decode.regionStride = sizeof(SluiceRegion);
     decode.flags = decodeFlags();
-    decode.tilesAtOnce = m_info.gstdTilesAtOnce;
+    decode.maxTileSize = gstdTileBytesOf(m_totals);
+    decode.tilesAtOnce = gstdTilesAtOnce(m_totals, m_info.gstdTilesAtOnce);
+    decode.regions = partOf(m_info.control, lists.decodes, count * sizeof(SluiceRegion));
+    decode.source = m_info.source;
+    decode.destination = m_info.destination;
+    if (of.filtered != 0)
+        decode.secondDestination = destinationOf(1);
+    else if ((m_info.flags & SLUICE_TILES_UNCHECKED) == 0)
+        decode.expected = partOf(m_info.control, lists.expected, count * 4);
+    decode.status = statusOf(kGstdKind, 0);
+    decode.scratch = partOf(m_info.scratch, lists.decodeScratch, lists.decodeScratchSize);
+    return decode;
+}
+
+// The checksums inside frames are compared only where the tiles have none of their own.
+SluiceZstdInfo Batch::zstd(uint32_t filtered) const
+{
+    const TileLists& lists = m_layout.lists[kZstdKind][filtered];
+    const uint64_t count = m_totals.counts[kZstdKind][filtered];
+    SluiceZstdInfo decode = {};
+    decode.maxRegionCount = uint32_t(count);
+    decode.regionStride = sizeof(SluiceRegion);
+    decode.flags = (m_info.flags & SLUICE_TILES_UNCHECKED) != 0 ? SLUICE_ZSTD_CHECKSUMS : 0;
+    decode.maxRegionSize = std::clamp(m_totals.largestZstd, 1u, SLUICE_ZSTD_MAX_REGION_SIZE);
+    decode.regionsAtOnce = 1;
+    decode.regionsAtOnce = zstdTilesAtOnce(m_context->backend->zstdRequirements(decode).scratchSize,
+                                           m_info.gstdTilesAtOnce);
     decode.regions = partOf(m_info.control, lists.decodes, count * sizeof(SluiceRegion));
     decode.source = m_info.source;
     decode.destination = destinationOf(filtered);
-    if (filtered == 0 && (m_info.flags & SLUICE_TILES_UNCHECKED) == 0)
-        decode.expected = partOf(m_info.control, lists.expected, count * 4);
-    decode.status = statusOf(kGstdKind, filtered);
+    decode.status = statusOf(kZstdKind, filtered);
     decode.scratch = partOf(m_info.scratch, lists.decodeScratch, lists.decodeScratchSize);
     return decode;
 }
 
 SluiceFilterInfo Batch::filter(uint32_t kind) const
 {
-    const TileLists& lists = m_layout.lists[kind][1];
-    const uint32_t count = m_totals.counts[kind][1];
+    const uint32_t list = listOf(kind, 1);
+    const TileLists& lists = m_layout.lists[kind][list];
+    const ListTotals of = totalsOf(kind, list);
     SluiceFilterInfo undo = {};
-    undo.maxTileCount = undo.statusCount = count;
+    undo.maxTileCount = of.filtered;
+    undo.statusCount = of.tiles;
     undo.maxTileSize = uint32_t(alignUp(std::max(m_totals.largestFiltered[kind], 1u), 4));
-    undo.tiles = partOf(m_info.control, lists.filters, uint64_t(count) * sizeof(SluiceFilterTile));
+    undo.tiles =
+        partOf(m_info.control, lists.filters, uint64_t(of.filtered) * sizeof(SluiceFilterTile));
     undo.descriptions = partOf(m_info.control, m_layout.descriptions, m_totals.descriptionSize);
     undo.source = destinationOf(1);
     undo.destination = m_info.destination;
-    undo.status = statusOf(kind, 1);
+    undo.status = statusOf(kind, list);
     undo.scratch = partOf(m_info.scratch, lists.filterScratch, lists.filterScratchSize);
     return undo;
 }
 
-// sluicePrepareTiles has written the number of parts after the list of first parts.
+// Returns the decode of a list of float tiles. The totals have only an upper bound of the number of
+// parts. sluicePrepareTiles writes the exact number to resultsHost, after the list of first parts.
 SluiceFloatDecodeInfo Batch::floats(uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kFloatKind][filtered];
@@ -234,115 +227,104 @@ SluiceFloatDecodeInfo Batch::floats(uint32_t filtered) const
     return decode;
 }
 
-SluiceChecksumInfo Batch::checksum(uint32_t kind, uint32_t filtered) const
+SluiceChecksumInfo Batch::checksum(uint32_t kind, uint32_t list) const
 {
-    const TileLists& lists = m_layout.lists[kind][filtered];
-    const uint64_t count = m_totals.counts[kind][filtered];
+    const TileLists& lists = m_layout.lists[kind][list];
+    const uint64_t count = totalsOf(kind, list).tiles;
     SluiceChecksumInfo compare = {};
     compare.maxRegionCount = uint32_t(count);
     compare.regionStride = sizeof(SluiceRegion);
     compare.regions = partOf(m_info.control, lists.finals, count * sizeof(SluiceRegion));
     compare.destination = m_info.destination;
     compare.expected = partOf(m_info.control, lists.expected, count * 4);
-    compare.status = statusOf(kind, filtered);
+    compare.status = statusOf(kind, list);
     return compare;
 }
 
-SluiceStatus Batch::check() const
+void Batch::check(CallChecker& check) const
 {
-    RangeChecker ranges(backendOf(m_context) != SLUICE_BACKEND_VULKAN);
-    ranges.buffer(m_info.source, 0, 1);
-    ranges.buffer(m_info.destination, 0, 1);
-    ranges.buffer(m_info.control, m_layout.sizes.controlSize, kListAlignment);
-    ranges.buffer(m_info.results, m_layout.sizes.resultsSize, kListAlignment);
+    check.buffer(SLUICE_NAMED(m_info.source), 0, 1);
+    check.buffer(SLUICE_NAMED(m_info.destination), 0, 1);
+    check.buffer(SLUICE_NAMED(m_info.control), m_layout.sizes.controlSize, kListAlignment);
+    check.buffer(SLUICE_NAMED(m_info.results), m_layout.sizes.resultsSize, kListAlignment);
     if (m_layout.sizes.scratchSize != 0)
-        ranges.buffer(m_info.scratch, m_layout.sizes.scratchSize, m_layout.sizes.scratchAlignment);
-    return ranges.status();
+        check.buffer(SLUICE_NAMED(m_info.scratch), m_layout.sizes.scratchSize,
+                     m_layout.sizes.scratchAlignment);
 }
 
-SluiceStatus Batch::recordDecodes(SluiceCommands commands) const
+SluiceStatus Batch::recordDecode(SluiceCommands commands, uint32_t kind, uint32_t list) const
 {
-    SluiceStatus status = SLUICE_OK;
-    for (uint32_t filtered = 0; filtered < 2; ++filtered) {
-        for (const TileKind kind : {kGdeflateKind, kLargeKind}) {
-            if (status != SLUICE_OK || isEmpty(kind, filtered)) continue;
-            const SluiceGdeflateInfo decode = gdeflate(kind, filtered);
-            status = sluiceCmdGdeflate(m_context, commands, &decode);
-        }
-        if (status == SLUICE_OK && !isEmpty(kGstdKind, filtered)) {
-            const SluiceGstdInfo decode = gstd(filtered);
-            const SluiceFilterInfo undo = filtered != 0 ? filter(kGstdKind) : SluiceFilterInfo{};
-            status = filtered != 0 ? sluiceCmdGstdFilter(m_context, commands, &decode, &undo)
-                                   : sluiceCmdGstd(m_context, commands, &decode);
-        }
-#if SLUICE_HAVE_WEIGHTS
-        if (status == SLUICE_OK && !isEmpty(kFloatKind, filtered)) {
-            const SluiceFloatDecodeInfo decode = floats(filtered);
-            status = sluiceCmdFloatDecode(m_context, commands, &decode);
-        }
-#endif
-    }
-    return status;
-}
-
-// The decode of Gstd tiles undoes their filters itself. The other kinds run one after the other,
-// because a batch rarely has tiles of more than one of them.
-SluiceStatus Batch::recordFilters(SluiceCommands commands) const
-{
-    SluiceStatus status = SLUICE_OK;
-    for (const TileKind kind : {kGdeflateKind, kFloatKind, kLargeKind}) {
-        if (status != SLUICE_OK || isEmpty(kind, 1)) continue;
+    if (kind == kGstdKind) {
+        const SluiceGstdInfo decode = gstd();
+        if (totalsOf(kind, list).filtered == 0) return sluiceCmdGstd(m_context, commands, &decode);
         const SluiceFilterInfo undo = filter(kind);
-        status = sluiceCmdBarrier(m_context, commands);
-        if (status == SLUICE_OK) status = sluiceCmdFilter(m_context, commands, &undo);
+        return sluiceCmdGstdFilter(m_context, commands, &decode, &undo);
     }
-    return status;
+    SluiceStatus status = SLUICE_ERROR_UNSUPPORTED;
+    if (kind == kFloatKind) {
+#if SLUICE_HAVE_WEIGHTS
+        const SluiceFloatDecodeInfo decode = floats(list);
+        status = sluiceCmdFloatDecode(m_context, commands, &decode);
+#endif
+    } else if (kind == kZstdKind) {
+#if SLUICE_HAVE_ZSTD
+        const SluiceZstdInfo decode = zstd(list);
+        status = sluiceCmdZstd(m_context, commands, &decode);
+#endif
+    } else {
+        const SluiceGdeflateInfo decode = gdeflate(TileKind(kind), list);
+        status = sluiceCmdGdeflate(m_context, commands, &decode);
+    }
+    if (status != SLUICE_OK || list == 0) return status;
+    const SluiceFilterInfo undo = filter(kind);
+    status = sluiceCmdBarrier(m_context, commands);
+    return status == SLUICE_OK ? sluiceCmdFilter(m_context, commands, &undo) : status;
 }
 
-SluiceStatus Batch::recordChecksums(SluiceCommands commands) const
+// Records all commands. Those of one list are a chain (Backend::cmdSideBySide): they depend on each
+// other, but not on those of other lists.
+SluiceStatus Batch::record(SluiceCommands commands) const
 {
     SluiceStatus status = SLUICE_OK;
-    bool isFirst = true;
     for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
-            if (status != SLUICE_OK || isEmpty(kind, filtered) ||
-                !needsChecksum(kind, filtered, m_info.flags))
-                continue;
-            const SluiceChecksumInfo compare = checksum(kind, filtered);
-            if (isFirst) status = sluiceCmdBarrier(m_context, commands);
-            isFirst = false;
+        for (uint32_t list = 0; list < 2; ++list) {
+            const ListTotals of = totalsOf(kind, list);
+            if (status != SLUICE_OK || of.tiles == 0) continue;
+            m_context->backend->nextChain(commands);
+            status = recordDecode(commands, kind, list);
+            if (status != SLUICE_OK || !needsChecksum(of, kind, m_info.flags)) continue;
+            const SluiceChecksumInfo compare = checksum(kind, list);
+            status = sluiceCmdBarrier(m_context, commands);
             if (status == SLUICE_OK) status = sluiceCmdChecksum(m_context, commands, &compare);
         }
     }
     return status;
 }
 
-SluiceStatus Batch::record(SluiceCommands commands) const
-{
-    SluiceStatus status = recordDecodes(commands);
-    if (status == SLUICE_OK) status = recordFilters(commands);
-    return status == SLUICE_OK ? recordChecksums(commands) : status;
-}
-
 // Counts the tiles of a batch, unless the caller has passed their totals.
-SluiceStatus countTiles(const SluiceTilesInfo& info, SluiceTileTotals& totals)
+void countTiles(ArgumentChecker& check, const SluiceTilesInfo& info, SluiceTileTotals& totals)
 {
-    constexpr uint32_t kFlags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
-    if ((info.flags & ~kFlags) != 0 || (info.tileCount != 0 && info.tiles == nullptr))
-        return SLUICE_ERROR_ARGUMENT;
+    check.flags(SLUICE_NAMED(info.flags), SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED);
+    check.require(SLUICE_NAMED(info.tiles), info.tileCount == 0 || info.tiles != nullptr,
+                  "is not NULL");
+    if (!check.isOk()) return;
     if (info.totals != nullptr) {
         totals = *info.totals;
-        return totals.tileCount == info.tileCount ? SLUICE_OK : SLUICE_ERROR_ARGUMENT;
+        check.require(SLUICE_NAMED(info.totals), totals.tileCount == info.tileCount,
+                      "has tileCount (limit) tiles", SLUICE_ERROR_ARGUMENT, info.tileCount);
+        return;
     }
     for (uint32_t i = 0; i < info.tileCount; ++i) {
-        const SluiceStatus status = sluiceAddTile(&totals, &info.tiles[i]);
-        if (status != SLUICE_OK) return status;
+        PlacedTile placed;
+        check.at(i);
+        if (!placeTile(check, totals, info.tiles[i], placed)) return;
     }
-    return SLUICE_OK;
+    check.at(ArgumentChecker::kNoIndex);
 }
 
-// Checks that the tiles counted so far fit into the lists. The totals come from the caller, and may
-// belong to other tiles.
+// Returns whether the lists, which were laid out by `totals`, have room for the tiles up to this
+// one. The check is needed because the caller may have passed totals of other tiles.
+// soFar: the totals of the tiles up to this one.
 bool isInside(const SluiceTileTotals& soFar, const PlacedTile& placed,
               const SluiceTileTotals& totals)
 {
@@ -350,6 +332,7 @@ bool isInside(const SluiceTileTotals& soFar, const PlacedTile& placed,
                totals.counts[placed.kind][placed.filtered] &&
            soFar.parts[placed.kind][placed.filtered] <=
                totals.parts[placed.kind][placed.filtered] &&
+           soFar.largestGstd <= totals.largestGstd && soFar.largestZstd <= totals.largestZstd &&
            soFar.filteredSize <= totals.filteredSize &&
            soFar.descriptionSize <= totals.descriptionSize &&
            soFar.largestFiltered[placed.kind] <= totals.largestFiltered[placed.kind];
@@ -378,28 +361,29 @@ private:
     const SluiceTileTotals& m_totals;
     const Batch& m_batch;
     uint64_t m_source, m_destination, m_filtered;
-    uint32_t m_parts[SLUICE_TILE_KINDS][2] = {}; // written so far
+    uint32_t m_parts[SLUICE_TILE_KINDS][2] = {}; // parts written so far
 };
 
 void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
 {
-    const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
+    const uint32_t list = listOf(placed.kind, placed.filtered), index = indexOf(m_totals, placed);
+    const TileLists& lists = m_batch.layout().lists[placed.kind][list];
     const uint64_t final = m_destination + tile.destinationOffset;
     const uint64_t output = placed.filtered != 0 ? m_filtered + placed.filteredOffset : final;
     const SluiceRegion region = {m_source + tile.sourceOffset, output, tile.storedSize, tile.size};
     if (hasParts(placed.kind))
         writeParts(tile, placed, output);
     else
-        m_batch.control<SluiceRegion>(lists.decodes)[placed.index] = region;
+        m_batch.control<SluiceRegion>(lists.decodes)[index] = region;
     if ((m_info.flags & SLUICE_TILES_UNCHECKED) == 0)
-        m_batch.control<uint32_t>(lists.expected)[placed.index] = tile.checksum;
-    if (needsChecksum(placed.kind, placed.filtered, m_info.flags)) {
-        m_batch.control<SluiceRegion>(lists.finals)[placed.index] = {region.srcAddress, final,
-                                                                     tile.storedSize, tile.size};
+        m_batch.control<uint32_t>(lists.expected)[index] = tile.checksum;
+    if (needsChecksum(totalsOf(m_totals, placed.kind, list), placed.kind, m_info.flags)) {
+        m_batch.control<SluiceRegion>(lists.finals)[index] = {region.srcAddress, final,
+                                                              tile.storedSize, tile.size};
     }
     if (placed.filtered == 0) return;
     m_batch.control<SluiceFilterTile>(lists.filters)[placed.index] = {
-        output, final, tile.size, placed.descriptionOffset, tile.filterSize, placed.index};
+        output, final, tile.size, placed.descriptionOffset, tile.filterSize, index};
     if (placed.isNewDescription) {
         std::memcpy(
             m_batch.control<uint8_t>(m_batch.layout().descriptions + placed.descriptionOffset),
@@ -407,8 +391,9 @@ void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
     }
 }
 
-// The decode writes a status per part. A tile's own status starts with the value that the checksum
-// and the filter accept as "decoded".
+// Writes the parts of a tile, and the tile's first status. The decode will write a status for each
+// part, but not the tile's own. That begins as UNVERIFIED, so that the checksum and filter commands
+// treat the tile as decoded.
 void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, uint64_t output)
 {
     const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
@@ -427,8 +412,8 @@ void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, ui
     m_batch.results(lists.status)[placed.index] = status;
 }
 
-// Writes a float tile's tensor. If the tile's header is invalid, writes an empty tensor and returns
-// false.
+// Writes the tensor of a float tile. If the tile's head is invalid, writes an empty tensor and
+// returns false.
 bool ListWriter::writeTensor([[maybe_unused]] const SluiceTile& tile, const PlacedTile& placed,
                              [[maybe_unused]] uint64_t output)
 {
@@ -478,87 +463,14 @@ void ListWriter::finish()
 
 } // namespace
 
-SluiceStatus sluice::placeTile(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed)
-{
-    const SluiceStatus status = checkTile(tile);
-    if (status != SLUICE_OK) return status;
-    if (totals.tileCount >= kMaxBatchTiles ||
-        totals.descriptionSize + tile.filterSize > kMaxBatchDescriptions)
-        return SLUICE_ERROR_ARGUMENT;
-    placed = {};
-    placed.kind = kindOf(tile.codec, tile.size);
-    placed.filtered = tile.filter != nullptr ? 1u : 0u;
-    placed.index = totals.counts[placed.kind][placed.filtered]++;
-    placed.parts = partsOf(placed.kind, tile.size);
-    placed.firstPart = totals.parts[placed.kind][placed.filtered];
-    totals.parts[placed.kind][placed.filtered] += placed.parts;
-    if (placed.filtered != 0) {
-        placed.filteredOffset = takeBytes(totals.filteredSize, tile.size);
-        uint32_t& largest = totals.largestFiltered[placed.kind];
-        largest = std::max(largest, tile.size);
-        placeDescription(totals, tile, placed);
-    }
-    ++totals.tileCount;
-    totals.bytesIn += tile.storedSize;
-    totals.bytesOut += tile.size;
-    return SLUICE_OK;
-}
-
-SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset, const SluiceArchiveTile* record,
-                                  uint64_t sourceOffset, uint64_t destinationOffset,
-                                  SluiceTile* tile)
-{
-    if (asset == nullptr || record == nullptr || tile == nullptr) return SLUICE_ERROR_ARGUMENT;
-    *tile = {sourceOffset,
-             destinationOffset,
-             record->storedSize,
-             record->size,
-             record->codec,
-             record->checksum,
-             nullptr,
-             0};
-    if (record->filterOffset == 0) return SLUICE_OK;
-    const uint32_t at = record->filterOffset - 4;
-    if (record->filterOffset < 4 || at % 4 != 0 || asset->tileParameters == nullptr ||
-        asset->tileParameterSize < kItemHead || at > asset->tileParameterSize - kItemHead)
-        return SLUICE_ERROR_FORMAT;
-    const uint8_t* item = static_cast<const uint8_t*>(asset->tileParameters) + at;
-    tile->filterSize = itemSize(item);
-    tile->filter = item + kItemHead;
-    return tile->filterSize <= asset->tileParameterSize - kItemHead - at ? SLUICE_OK
-                                                                         : SLUICE_ERROR_FORMAT;
-}
-
-SluiceStatus sluiceAddTile(SluiceTileTotals* totals, const SluiceTile* tile)
-{
-    PlacedTile placed;
-    return totals == nullptr || tile == nullptr ? SLUICE_ERROR_ARGUMENT
-                                                : placeTile(*totals, *tile, placed);
-}
-
-uint32_t sluiceGetTilesKernels(const SluiceTileTotals* totals)
-{
-    if (totals == nullptr) return 0;
-    constexpr uint32_t kKernels[SLUICE_TILE_KINDS] = {SLUICE_KERNELS_GDEFLATE_LINEAR,
-                                                      SLUICE_KERNELS_GSTD, SLUICE_KERNELS_FLOAT,
-                                                      SLUICE_KERNELS_GDEFLATE_LINEAR};
-    uint32_t kernels = 0;
-    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        const uint32_t(&counts)[2] = totals->counts[kind];
-        if (counts[0] + counts[1] != 0) kernels |= kKernels[kind];
-        if (counts[1] != 0) kernels |= SLUICE_KERNELS_FILTER;
-        if (counts[1] != 0 || (counts[0] != 0 && hasParts(kind)))
-            kernels |= SLUICE_KERNELS_CHECKSUM;
-    }
-    return kernels;
-}
-
 SluiceStatus sluiceGetTilesRequirements(SluiceContext context, const SluiceTilesInfo* info,
                                         const SluiceTileTotals* totals,
                                         SluiceTilesRequirements* requirements)
 {
-    if (context == nullptr || info == nullptr || totals == nullptr || requirements == nullptr)
-        return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(totals)) ||
+        !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
     SluiceTilesInfo blank = {};
     blank.flags = info->flags;
     blank.gstdTilesAtOnce = info->gstdTilesAtOnce;
@@ -568,65 +480,142 @@ SluiceStatus sluiceGetTilesRequirements(SluiceContext context, const SluiceTiles
 
 SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
     SluiceTileTotals totals = {};
-    SluiceStatus status = countTiles(*info, totals);
-    if (status != SLUICE_OK || info->tileCount == 0) return status;
-    if (info->controlHost == nullptr || info->resultsHost == nullptr) return SLUICE_ERROR_ARGUMENT;
-    SluiceTilesInfo measured = *info; // the numbers of parts are not written yet
+    countTiles(check, *info, totals);
+    if (!check.isOk() || info->tileCount == 0) return check.status();
+    check.given(SLUICE_NAMED(info->controlHost));
+    check.given(SLUICE_NAMED(info->resultsHost));
+    // Without resultsHost, the layout uses upper bounds: the exact numbers of parts are not written
+    // yet.
+    SluiceTilesInfo measured = *info;
     measured.resultsHost = nullptr;
-    status = Batch(context, measured, totals).check();
-    if (status != SLUICE_OK) return status;
+    Batch(context, measured, totals).check(check);
+    if (!check.isOk()) return check.status();
     const Batch batch(context, *info, totals);
     ListWriter writer(context, *info, totals, batch);
     SluiceTileTotals soFar = {};
     for (uint32_t i = 0; i < info->tileCount; ++i) {
         PlacedTile placed;
-        status = placeTile(soFar, info->tiles[i], placed);
-        if (status != SLUICE_OK) return status;
-        if (!isInside(soFar, placed, totals)) return SLUICE_ERROR_ARGUMENT;
+        check.at(i);
+        if (!placeTile(check, soFar, info->tiles[i], placed)) return check.status();
+        check.require(SLUICE_NAMED(info->totals), isInside(soFar, placed, totals), kTotalsRule);
+        if (!check.isOk()) return check.status();
         writer.write(info->tiles[i], placed);
     }
-    if (std::memcmp(soFar.counts, totals.counts, sizeof totals.counts) != 0 ||
-        std::memcmp(soFar.parts, totals.parts, sizeof totals.parts) != 0)
-        return SLUICE_ERROR_ARGUMENT;
-    writer.finish();
-    return SLUICE_OK;
+    check.at(ArgumentChecker::kNoIndex);
+    check.require(SLUICE_NAMED(info->totals),
+                  std::memcmp(soFar.counts, totals.counts, sizeof totals.counts) == 0 &&
+                      std::memcmp(soFar.parts, totals.parts, sizeof totals.parts) == 0,
+                  kTotalsRule);
+    if (check.isOk()) writer.finish();
+    return check.status();
+}
+
+namespace {
+
+// Compares batch `at` with those before it. Batches that run side by side must have separate
+// scratch and results. They may share a destination, where they write different bytes.
+void checkApart(CallChecker& check, const SluiceTilesInfo* infos, uint32_t at)
+{
+    const SluiceTilesInfo& info = infos[at];
+    for (uint32_t other = 0; other < at; ++other) {
+        check.require(SLUICE_NAMED(info.scratch), !overlap(info.scratch, infos[other].scratch),
+                      "does not overlap that of another batch");
+        check.require(SLUICE_NAMED(info.results), !overlap(info.results, infos[other].results),
+                      "does not overlap that of another batch");
+    }
+}
+
+struct BatchList {
+    SluiceContext context;
+    const SluiceTilesInfo* infos;
+    uint32_t count;
+    SluiceTileTotals totals[SLUICE_TILES_TOGETHER]; // of each batch; checkBatches counts them
+};
+
+void checkBatches(CallChecker& check, SluiceCommands commands, BatchList& list)
+{
+    for (uint32_t i = 0; i < list.count && check.isOk(); ++i) {
+        const SluiceTilesInfo& info = list.infos[i];
+        SluiceTileTotals& totals = list.totals[i];
+        totals = {};
+        countTiles(check, info, totals);
+        if (!check.isOk() || info.tileCount == 0) continue;
+        check.given(SLUICE_NAMED(info.resultsHost));
+        check.command(commands, sluiceGetTilesKernels(&totals));
+        checkApart(check, list.infos, i);
+        if (check.isOk()) Batch(list.context, info, totals).check(check);
+    }
+}
+
+// Records batches whose arguments have been checked.
+SluiceStatus recordBatches(const void* user, SluiceCommands commands)
+{
+    const BatchList& list = *static_cast<const BatchList*>(user);
+    SluiceStatus status = SLUICE_OK;
+    for (uint32_t i = 0; i < list.count && status == SLUICE_OK; ++i)
+        if (list.infos[i].tileCount != 0)
+            status = Batch(list.context, list.infos[i], list.totals[i]).record(commands);
+    return status;
+}
+
+// Checks and records the batches of a public function.
+SluiceStatus runBatches(CallChecker& check, SluiceContext context, SluiceCommands commands,
+                        const SluiceTilesInfo* infos, uint32_t infoCount)
+{
+    BatchList list;
+    list.context = context;
+    list.infos = infos;
+    list.count = infoCount;
+    checkBatches(check, commands, list);
+    if (!check.isOk()) return check.status();
+    return context->backend->cmdSideBySide(commands, recordBatches, &list);
+}
+
+} // namespace
+
+SluiceStatus sluiceCmdTilesTogether(SluiceContext context, SluiceCommands commands,
+                                    const SluiceTilesInfo* infos, uint32_t infoCount)
+{
+    CallChecker check(context, __func__);
+    if (!check.isOk()) return check.status();
+    check.atMost(SLUICE_NAMED(infoCount), SLUICE_TILES_TOGETHER);
+    check.require(SLUICE_NAMED(infos), infos != nullptr || infoCount == 0, "is not NULL");
+    return check.isOk() ? runBatches(check, context, commands, infos, infoCount) : check.status();
 }
 
 SluiceStatus sluiceCmdTiles(SluiceContext context, SluiceCommands commands,
                             const SluiceTilesInfo* info)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    SluiceTileTotals totals = {};
-    SluiceStatus status = countTiles(*info, totals);
-    if (status != SLUICE_OK || info->tileCount == 0) return status;
-    if (info->resultsHost == nullptr) return SLUICE_ERROR_ARGUMENT;
-    const Batch batch(context, *info, totals);
-    status = checkerFor(context, commands, sluiceGetTilesKernels(&totals)).status();
-    if (status == SLUICE_OK) status = batch.check();
-    return status == SLUICE_OK ? batch.record(commands) : status;
+    CallChecker check(context, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    return runBatches(check, context, commands, info, 1);
 }
 
 SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuses, uint32_t* failed)
 {
-    if (info == nullptr || (info->tileCount != 0 && statuses == nullptr))
-        return SLUICE_ERROR_ARGUMENT;
+    ArgumentChecker check(Reporter{}, __func__);
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
     SluiceTileTotals totals = {};
-    const SluiceStatus status = countTiles(*info, totals);
-    if (status != SLUICE_OK) return status;
-    if (info->tileCount != 0 && info->resultsHost == nullptr) return SLUICE_ERROR_ARGUMENT;
+    countTiles(check, *info, totals);
+    if (info->tileCount != 0) {
+        check.given(SLUICE_NAMED(statuses));
+        check.given(SLUICE_NAMED(info->resultsHost));
+    }
+    if (!check.isOk()) return check.status();
     const Batch batch(nullptr, *info, totals);
     if (info->results.size < batch.layout().sizes.resultsSize) return SLUICE_ERROR_BUFFER_SIZE;
     SluiceTileTotals soFar = {};
     uint32_t bad = 0;
     for (uint32_t i = 0; i < info->tileCount; ++i) {
         PlacedTile placed;
-        const SluiceStatus placing = placeTile(soFar, info->tiles[i], placed);
-        if (placing != SLUICE_OK) return placing;
+        if (!placeTile(check, soFar, info->tiles[i], placed)) return check.status();
         if (!isInside(soFar, placed, totals)) return SLUICE_ERROR_ARGUMENT;
-        const TileLists& lists = batch.layout().lists[placed.kind][placed.filtered];
-        uint32_t result = batch.results(lists.status)[placed.index];
+        const uint32_t list = listOf(placed.kind, placed.filtered);
+        const TileLists& lists = batch.layout().lists[placed.kind][list];
+        uint32_t result = batch.results(lists.status)[indexOf(totals, placed)];
         if (hasParts(placed.kind) && result != SLUICE_TILE_BAD_REGION) {
             const uint32_t* first = batch.results(lists.firstParts) + placed.index;
             const uint32_t most = totals.parts[placed.kind][placed.filtered];
@@ -634,9 +623,9 @@ SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuse
                 const uint32_t one = batch.results(lists.partStatus)[part];
                 if (one != SLUICE_TILE_OK) result = one;
             }
-            // Without a checksum, no later command would set the status to OK.
+            // A checksum command turns UNVERIFIED into OK. If there is none, this line does it.
             if (result == SLUICE_TILE_UNVERIFIED &&
-                !needsChecksum(placed.kind, placed.filtered, info->flags))
+                !needsChecksum(totalsOf(totals, placed.kind, list), placed.kind, info->flags))
                 result = SLUICE_TILE_OK;
         }
         statuses[i] = result;

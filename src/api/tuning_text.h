@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Converts a row of a backend's tuning table to text ("scan.blocks=264 scan.ring=1") and back. A
-// row is a structure of uint32_t members and nested structures; tuningFields(row), found by
-// argument-dependent lookup, returns the array that describes its members.
+// row is a structure of uint32_t members, which may be in nested structures. Each backend has a
+// function tuningFields(row) that returns a TuningField for each member. The templates below find
+// it by argument-dependent lookup.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -12,18 +13,18 @@
 
 namespace sluice {
 
-// Describes one member of a row. Its range ensures the limits of the kernels, so that no text can
-// break them.
+// Describes a member of a row, and the values that a text may give it. Values outside would break
+// the kernels.
 struct TuningField {
     const char* name;
     size_t offset;
-    uint32_t least, most;
-    uint32_t also; // one more allowed value; if there is none, `least`
+    uint32_t least, most; // the range of allowed values
+    uint32_t also;        // one more allowed value; `least` if there is none
 
     bool allows(uint32_t value) const { return (value >= least && value <= most) || value == also; }
 };
 
-// Describes a member by its dotted name.
+// Makes a TuningField. member: the member's name, with dots where structures are nested.
 #define SLUICE_TUNING_FIELD(Row, member, least, most)                                              \
     sluice::TuningField { #member, offsetof(Row, member), least, most, least }
 #define SLUICE_TUNING_FIELD_ALSO(Row, member, least, most, also)                                   \
@@ -43,8 +44,8 @@ void setTuningValue(Row& row, const TuningField& field, uint32_t value)
     std::memcpy(reinterpret_cast<char*>(&row) + field.offset, &value, sizeof value);
 }
 
-// Consumes a decimal number at the start of `text`. Returns false if there is none or it is too
-// large.
+// Reads a decimal number and moves `text` behind it. Returns false if there is no digit, or if the
+// number does not fit into 32 bits.
 inline bool takeTuningNumber(const char*& text, uint32_t& value)
 {
     if (*text < '0' || *text > '9') return false;
@@ -57,9 +58,9 @@ inline bool takeTuningNumber(const char*& text, uint32_t& value)
     return true;
 }
 
-// Sets the members that `text` names and leaves the others. Returns ARGUMENT and leaves the row
-// unchanged for anything but "name=value" with white space in between, for an unknown name and for
-// a value out of range.
+// Sets the members that `text` names, and leaves the others. The text consists of "name=value",
+// separated by white space. For any other text, an unknown name or a value out of range, returns
+// SLUICE_ERROR_ARGUMENT and changes nothing.
 template <typename Row>
 SluiceStatus readTuning(const char* text, Row& row)
 {
@@ -82,8 +83,8 @@ SluiceStatus readTuning(const char* text, Row& row)
     return SLUICE_OK;
 }
 
-// Writes all members, truncated to the capacity, which may be 0. Returns the length of the whole
-// text without its terminator, as snprintf does.
+// Writes all members as text. `text` has room for `capacity` bytes, which may be 0; a longer text
+// is cut off. Returns the length of the whole text without its final 0, as snprintf does.
 template <typename Row>
 size_t writeTuning(const Row& row, char* text, size_t capacity)
 {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Unpacks the stored index of an archive of version 3 (docs/format.md, 4.11).
+// Unpacks the stored index of an archive of version 3 (docs/format.md, 4.11). The index is stored
+// in *pieces*, each of which is plain or a Gstd tile. The decoded pieces are the *coded* index,
+// whose entries are lists of numbers. From it the *table* is made, whose entries have a fixed size.
+// There are three kinds of entries: an asset with tiles of its own; a *share*, tiles that several
+// small assets have together; and a *part*, an asset that lies in a share.
 #include "formats/archive_layout.h"
 #include "cpu/fast/gstd.h"
 
@@ -9,13 +13,14 @@ using namespace sluice;
 
 namespace {
 
-// Reads the coded index. After one read has failed, all later reads fail too.
+// Reads the coded index. If a read fails, it and all later reads return 0 or nullptr, and isGood()
+// returns false.
 class CodedReader {
 public:
     CodedReader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
 
-    // Reads a number. It has seven bits per byte, the lowest first; bit 7 says that another byte
-    // follows.
+    // Reads a number of variable length. Each byte has seven bits of the number, the lowest bits
+    // first; bit 7 of a byte says that another byte follows.
     uint64_t number()
     {
         uint64_t value = 0;
@@ -24,25 +29,28 @@ public:
             if (shift == 63 && byte > 1) break;
             value |= uint64_t(byte & 127) << shift;
             if (byte < 128) {
-                if (byte == 0 && shift != 0) break; // refuse an encoding longer than necessary
+                if (byte == 0 && shift != 0) break; // refuse more bytes than the number needs
                 return value;
             }
         }
         fail();
         return 0;
     }
+    // Reads a number that must not exceed `most`.
     uint32_t number(uint32_t most)
     {
         const uint64_t value = number();
         m_isBad = m_isBad || value > most;
         return value > most ? 0 : uint32_t(value);
     }
-    // Reads a number that is stored as its signed difference from `from`, in zigzag form.
+    // Reads a number that is stored as its difference from `from`. The difference is in zigzag
+    // form: twice its absolute value, less 1 if it is negative.
     uint64_t numberNear(uint64_t from)
     {
         const uint64_t value = number();
         return from + ((value >> 1) ^ (0 - (value & 1)));
     }
+    // Returns the next `size` bytes.
     const uint8_t* bytes(size_t size)
     {
         if (size > size_t(m_end - m_at)) {
@@ -67,7 +75,8 @@ private:
     bool m_isBad = false;
 };
 
-// Decodes the stored pieces. `scratch` has kIndexScratchBytes.
+// Decodes the stored pieces to `coded`. scratch: memory of kIndexScratchBytes. Returns false if a
+// piece is bad, or if the pieces do not decode to exactly codedSize bytes.
 bool decodePieces(const uint8_t* stored, size_t storedSize, uint8_t* coded, size_t codedSize,
                   uint8_t* scratch)
 {
@@ -91,7 +100,9 @@ bool decodePieces(const uint8_t* stored, size_t storedSize, uint8_t* coded, size
     return storedSize == 0;
 }
 
-// Writes the table, the successors, the blocks and the names of coded entries.
+// Makes an index from its coded form: the table, the successors, the parameter blocks and the
+// names, one behind the other. A *successor* is a number per entry: for a part, the next part of
+// its share; for other entries, the entry whose tiles come next in the file.
 class Expander {
 public:
     Expander(const SluiceArchive& archive, uint8_t* index)
@@ -103,9 +114,11 @@ public:
     {
     }
 
+    // Makes the index. Returns false if the coded form breaks a rule.
     bool run();
 
 private:
+    // Return the places of the entry and of the successor with this number.
     uint8_t* entry(uint32_t number) { return m_table + size_t(number) * assetBytes; }
     uint8_t* successor(uint32_t number) { return m_successors + size_t(number) * kSuccessorBytes; }
     void readName(uint8_t* to);
@@ -116,10 +129,15 @@ private:
     const uint32_t m_entries;
     uint8_t *m_table, *m_successors, *m_blocks, *m_names;
     CodedReader m_reader;
-    uint32_t m_nameEnd = 0, m_lastName = 0;          // end and begin of the last name
-    uint64_t m_extent = 0, m_block = 0, m_share = 0; // of the last entry that has one
+    uint32_t m_nameEnd = 0, m_lastName = 0; // where the last name ends and begins
+    // The last values of three members that are stored as differences from the value before: the
+    // place of an entry's tiles, in units of SLUICE_ARCHIVE_ALIGNMENT bytes; the parameter block;
+    // and the share of a part.
+    uint64_t m_extent = 0, m_block = 0, m_share = 0;
 };
 
+// Reads an asset's name and notes it in the entry `to`. A name is stored as the number of bytes
+// that it has in common with the start of the name before it, and the bytes that follow.
 void Expander::readName(uint8_t* to)
 {
     const uint32_t common = m_reader.number(m_nameEnd - m_lastName);
@@ -139,6 +157,8 @@ void Expander::readName(uint8_t* to)
     m_nameEnd += length;
 }
 
+// Reads the members of an entry that has tiles of its own: the place, number, size and checksum of
+// its tiles, and its successor. number: the number of the entry `to`.
 void Expander::readExtent(uint32_t number, uint8_t* to)
 {
     m_extent = m_reader.numberNear(m_extent);
@@ -150,9 +170,12 @@ void Expander::readExtent(uint32_t number, uint8_t* to)
     storeLe32(successor(number), uint32_t(m_reader.numberNear(uint64_t(number) + 1)));
 }
 
-// Links the parts of each share in the order of their names, and sets their offsets in the share.
+// Makes a list of the parts of each share, in the order of their numbers: the share holds the first
+// part, and each part's successor is the next one. Then sets each part's offset in the decoded
+// share.
 bool Expander::linkParts()
 {
+    // Go backwards and put each part in front of its share's list.
     for (uint32_t number = m_archive.assetCount; number-- != 0;) {
         uint8_t* part = entry(number);
         if (part[assetReserved] != entryPart) continue;
@@ -181,6 +204,7 @@ bool Expander::run()
     for (uint32_t number = 0; number < m_entries && m_reader.isGood(); ++number) {
         uint8_t* to = entry(number);
         std::memset(to, 0, assetBytes);
+        // The low two bits are an ArchiveEntryKind; the flags say what follows.
         const uint32_t head = m_reader.number(entryShare | kCodedType | kCodedParameters);
         const uint32_t kind = head & 3;
         if ((number < m_archive.assetCount) == (kind == entryShare)) return false;
@@ -226,8 +250,8 @@ SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* 
     uint8_t* coded = to + (archive->indexSize - archive->codedIndexSize);
     if (cpu::fast::kGstdScratchSize + cpu::fast::kGstdScratchAlignment > kIndexScratchBytes)
         return SLUICE_ERROR_OUT_OF_MEMORY;
-    // The buffer holds the output (table, successors, blocks and names), then the scratch, then the
-    // coded bytes.
+    // The caller's buffer has room for the output at its start (table, successors, blocks and
+    // names), and for the coded bytes at its end. The bytes before the coded ones are the scratch.
     if (!decodePieces(static_cast<const uint8_t*>(stored), storedSize, coded,
                       archive->codedIndexSize, coded - kIndexScratchBytes))
         return SLUICE_ERROR_FORMAT;

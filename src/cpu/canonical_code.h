@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A canonical Huffman code (RFC 1951, 3.2.2).
+// A canonical Huffman code (RFC 1951, 3.2.2): codes ascend with their length, and codes of one
+// length ascend with their symbol. So the code lengths of the symbols determine the code.
 #pragma once
-
-#include <algorithm>
 
 #include "formats/integers.h"
 
 namespace sluice::cpu {
 
+// kMaxLength is the longest code in bits. Symbols are below kMaxSymbols.
 template <uint32_t kMaxLength, uint32_t kMaxSymbols>
 class CanonicalCode {
 public:
-    // Builds the code from its lengths; length 0 means that the symbol has no code. Returns whether
-    // the code is complete.
+    // Builds the code from the code lengths of symbols 0 .. symbolCount - 1. Length 0 means that a
+    // symbol has no code. Returns whether the code is complete, which means that every sequence of
+    // bits begins with a code.
     template <typename Length>
     bool build(const Length* lengths, uint32_t symbolCount)
     {
@@ -21,7 +22,7 @@ public:
             if (lengths[i] > kMaxLength) return false;
             ++count[lengths[i]];
         }
-        uint32_t end = 0; // the end of the code space that is used so far
+        uint32_t end = 0; // 1 + the last code so far, filled up with zeros to `length` bits
         m_symbols = 0;
         for (uint32_t length = 1; length <= kMaxLength; ++length) {
             end <<= 1;
@@ -35,8 +36,8 @@ public:
         return end == kAll;
     }
 
-    // If the code has a single symbol with 1 bit, completes it, so that both bit values decode to
-    // this symbol. Returns false for any other code.
+    // Completes a code that has only one symbol, with a code of 1 bit: both values of that bit will
+    // decode to the symbol. Returns false, and does nothing, for any other code.
     bool completeSingle()
     {
         if (m_symbols != 1 || m_limit[1] != kAll / 2) return false;
@@ -45,8 +46,8 @@ public:
         return true;
     }
 
-    // If the code has no symbols, completes it, so that every bit decodes to symbol 0. Returns
-    // false for any other code.
+    // Completes a code without symbols: every bit will decode to symbol 0. Returns false, and does
+    // nothing, for any other code.
     bool completeEmpty()
     {
         if (m_symbols != 0) return false;
@@ -57,11 +58,13 @@ public:
         return completeSingle();
     }
 
+    // A symbol and the length of its code in bits.
     struct Found {
         uint32_t symbol, length;
     };
-    // Finds the next symbol. peek(n) must return a value of kMaxLength bits whose upper n bits are
-    // the next n bits of the stream; its other bits may be anything. It is called for n = 1, 2, ...
+    // Finds the next symbol of a stream; the code must be complete. Calls peek(n) for n = 1, 2, ...
+    // up to the length of the symbol's code. peek returns a value of kMaxLength bits, of which the
+    // upper n are the next n bits of the stream; the others may be anything.
     template <typename Peek>
     Found find(Peek peek) const
     {
@@ -74,13 +77,14 @@ public:
     }
 
 private:
+    // The number of values of kMaxLength bits. A complete code covers all of them.
     static constexpr uint32_t kAll = 1u << kMaxLength;
 
-    // Per length: the left-aligned end of its codes, and the index of its first symbol minus its
-    // first code.
+    // For each code length: m_limit is the end of its codes, filled up with zeros to kMaxLength
+    // bits. A code of this length plus m_first is the index of its symbol in m_symbol.
     uint32_t m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
-    uint16_t m_symbol[kMaxSymbols] = {}; // in the order of their codes
-    uint32_t m_symbols = 0;
+    uint16_t m_symbol[kMaxSymbols] = {}; // the symbols in the order of their codes
+    uint32_t m_symbols = 0;              // how many symbols have a code
 };
 
 } // namespace sluice::cpu

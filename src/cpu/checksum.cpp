@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Checksums of tiles (docs/format.md, section 3), for the command and for the function of the API.
 #include "cpu/context.h"
 #include "cpu/regions.h"
 
@@ -7,10 +8,12 @@
 namespace sluice {
 namespace {
 
-// Hashes a tile in 32 pieces of whole words, one per lane of the GPU's kernel, and then the hashes
-// of the pieces. The bytes may arrive in portions of any size.
+// Computes a tile's checksum. The tile is cut into 32 pieces of whole words, so that on a GPU each
+// of 32 lanes can hash one piece. The checksum is the hash of the hashes of all pieces. The caller
+// may add the bytes in portions of any size.
 class TileHash {
 public:
+    // size: bytes of the tile.
     explicit TileHash(size_t size)
         : m_pieceBytes(divideUp<size_t>(divideUp<size_t>(size, 4), kPieces) * 4),
           m_left(m_pieceBytes)
@@ -18,6 +21,7 @@ public:
         m_current.begin(0);
     }
 
+    // Adds the next bytes of the tile.
     void add(const uint8_t* bytes, size_t size)
     {
         while (size != 0) {
@@ -30,6 +34,8 @@ public:
         }
     }
 
+    // Returns the checksum. The caller has added all bytes. Pieces that got none are hashed as
+    // empty.
     uint32_t value()
     {
         while (m_piece < kPieces)
@@ -40,6 +46,7 @@ public:
 private:
     static constexpr size_t kPieces = 32;
 
+    // Notes the hash of the current piece and begins the next one.
     void endPiece()
     {
         storeLe32(m_hashes + 4 * m_piece++, m_current.value());
@@ -47,7 +54,7 @@ private:
         m_left = m_pieceBytes;
     }
 
-    size_t m_pieceBytes, m_left, m_piece = 0;
+    size_t m_pieceBytes, m_left, m_piece = 0; // left: bytes that the current piece still lacks
     Xxh32 m_current;
     uint8_t m_hashes[kPieces * 4];
 };
@@ -56,6 +63,8 @@ private:
 
 namespace cpu {
 
+// Returns the checksum of a decoded tile. In a destination with rows, the gaps between the rows are
+// left out.
 static uint32_t regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
 {
     TileHash hash(size_t(tile.decompressedSize));
@@ -70,7 +79,7 @@ void compareChecksums(const SluiceChecksumInfo& info)
     const uint32_t count = countOf(info.regionCount, info.maxRegionCount);
     for (uint32_t i = 0; i < count; ++i) {
         if (status.get(i) != SLUICE_ST_OK && status.get(i) != SLUICE_ST_UNVERIFIED) continue;
-        // The decoder has found this region valid, but the list may have changed since then.
+        // The decoder has checked this region, but the list may have been overwritten since then.
         const auto tile = entryAt<SluiceRegion>(info.regions, i, info.regionStride);
         const bool match = validDestination(info, tile, SLUICE_MAX_TILE_BYTES) &&
                            regionChecksum(info, tile) == expected[i];

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference of compaction, which copies elements that pass a test, or their indices, in their
+// order.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
@@ -6,9 +8,12 @@
 
 #include "cpu/context.h"
 #include "cpu/values.h"
+#include "layout/compact.h"
 
 namespace sluice::cpu {
 namespace {
+
+constexpr size_t kMostBytes = 4 * SLUICE_COMPACT_MAX_WORDS; // of an element
 
 template <typename T>
 bool compare(T element, SluiceComparison comparison, T constant)
@@ -44,11 +49,12 @@ bool compares(const uint8_t* element, const SluiceCompactInfo& info)
     }
 }
 
-// `previous` is the preceding element, or nullptr for the first one.
+// Returns whether the test selects an element. `previous` is the element before it, or nullptr for
+// the first one.
 bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* element,
              const uint8_t* previous)
 {
-    static constexpr uint8_t zero[16] = {};
+    static constexpr uint8_t zero[kMostBytes] = {};
     switch (info.test) {
     case SLUICE_COMPACT_BYTES: return pointer<const uint8_t>(info.selectors)[index] != 0;
     case SLUICE_COMPACT_MASK:
@@ -59,7 +65,8 @@ bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* eleme
     }
 }
 
-// Appends elements and indices to their lists. Items for which a list has no room are dropped.
+// Appends elements and indices to the outputs of the command. An output drops those for which it
+// has no room.
 struct Sink {
     const SluiceCompactInfo& info;
     uint64_t written = 0;
@@ -74,13 +81,14 @@ struct Sink {
     }
 };
 
-// Writes the elements that the test selects if `kept` is true, otherwise the other elements.
+// Writes the elements that are kept or, if `kept` is false, the others.
 void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
 {
     const uint32_t count = countOf(info.count, info.maxCount);
     const size_t size = info.elementSize;
     const uint8_t* input = pointer<const uint8_t>(info.input);
-    uint8_t element[16] = {}, previous[16] = {}; // copies, since the output may be the input
+    uint8_t element[kMostBytes] = {},
+            previous[kMostBytes] = {}; // copies, since the output may be the input
     for (uint32_t i = 0; i < count; ++i) {
         if (info.input.size != 0) std::memcpy(element, input + i * size, size);
         const bool selected = selects(info, i, element, i == 0 ? nullptr : previous);

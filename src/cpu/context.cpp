@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Creates contexts of the CPU. The tier `ref` is the reference, which needs no scratch. The tier
-// `fast` replaces the tile decoders by faster ones, which allocate nothing.
+// Creates contexts of the CPU. There are two tiers. `ref` is the reference, plain code that needs
+// scratch for tile streams alone. `fast` has faster decoders for tiles, and also needs scratch for
+// Gstd.
 #include "cpu/context.h"
 
 #include "api/components.h"
 #include "cpu/fast/filter.h"
 #include "cpu/fast/gdeflate.h"
 #include "cpu/fast/gstd.h"
+#include "cpu/fast/uastc.h"
+#include "cpu/fast/zstd.h"
 
 #include <cstring>
 #include <new>
@@ -26,7 +29,6 @@ void ReferenceBackend::contextInfo(SluiceContextInfo& info) const
 
 namespace {
 
-#if SLUICE_HAVE_CODECS
 class FastBackend final : public ReferenceBackend {
 public:
     void contextInfo(SluiceContextInfo& info) const override
@@ -35,6 +37,7 @@ public:
         info.tier = "fast";
     }
 
+#if SLUICE_HAVE_CODECS
     SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo& info) override
     {
         fast::gdeflate(info);
@@ -57,10 +60,23 @@ public:
         fast::filter(info);
         return SLUICE_OK;
     }
-};
-#else
-using FastBackend = ReferenceBackend; // there is nothing to decode
 #endif
+
+#if SLUICE_HAVE_ZSTD
+    SluiceStatus cmdZstd(SluiceCommands, const SluiceZstdInfo& info) override
+    {
+        return fast::zstd(info);
+    }
+#endif
+
+#if SLUICE_HAVE_UASTC
+    SluiceStatus cmdUastc(SluiceCommands, const SluiceUastcInfo& info) override
+    {
+        fast::uastc(info);
+        return SLUICE_OK;
+    }
+#endif
+};
 
 } // namespace
 } // namespace sluice::cpu

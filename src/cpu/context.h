@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference on the CPU. A command has finished when its function returns. Each command is plain
-// code that reads like the specification, in a file with the command's name.
+// The reference backend on the CPU. Each command is plain code that reads like the specification,
+// in a file with the command's name. The command runs at once: it has finished when its function
+// returns.
 #pragma once
 
 #include <sluice/sluice_all.h>
@@ -9,6 +10,7 @@
 
 namespace sluice::cpu {
 
+// The tier `ref`. The handles of its buffers are addresses of host memory.
 class ReferenceBackend : public Backend {
 public:
     void contextInfo(SluiceContextInfo& info) const override;
@@ -37,6 +39,12 @@ public:
 #if SLUICE_HAVE_WEIGHTS
     SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) override;
     SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) override;
+#endif
+#if SLUICE_HAVE_ZSTD
+    SluiceStatus cmdZstd(SluiceCommands, const SluiceZstdInfo&) override;
+#endif
+#if SLUICE_HAVE_UASTC
+    SluiceStatus cmdUastc(SluiceCommands, const SluiceUastcInfo&) override;
 #endif
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8, one block of 4,096 bytes at a time. It decodes code after code in the order of
-// the stream, and compares `gaps` with where each window's first code really starts. The code is
-// plain on purpose: GPU kernels are compared with it, statuses included.
+// The reference of the DFloat11 and ECF8 decoder (docs/format.md, section 5). A block is 4,096
+// bytes of the stream; its codes are decoded one after the other. The stream is cut into *windows*
+// of 64 bits. An array, the gaps, says at which bit of each window the first code starts. GPUs
+// start to decode there, so the reference checks that each gap is right. The code is plain on
+// purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_df11.h>
 
 #include "formats/df11_form.h"
@@ -12,14 +14,17 @@
 namespace sluice::cpu {
 namespace {
 
-// Functions return this status while they find nothing wrong.
+// Functions return this status as long as they have found nothing wrong.
 constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
+// A code that was read from the stream.
 struct Code {
     uint32_t symbol;
     uint32_t length; // bits
 };
 
+// Decodes the blocks of one unit. A unit is one or several tensors under one code. The exponents of
+// their elements are coded; sign and mantissa are stored plainly.
 class UnitDecoder {
 public:
     UnitDecoder(const SluiceDf11Info& info, const SluiceDf11Unit& unit)
@@ -31,13 +36,15 @@ public:
     {
     }
 
+    // Decodes a block of the unit and returns its status.
     uint32_t decodeBlock(uint32_t block) const
     {
         const uint64_t first = position(block), end = position(block + 1);
         if ((block == 0 && first != 0) || first > end || end > m_unit.elementCount ||
             end - first > kDf11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
-        const bool last = end == m_unit.elementCount; // bits after the last element are ignored
+        // In the last block of the unit, bits behind the last element are ignored.
+        const bool last = end == m_unit.elementCount;
         const uint64_t firstWindow = uint64_t(block) * SLUICE_DF11_WINDOWS;
         const uint64_t windowCount = uint64_t(m_blockCount) * SLUICE_DF11_WINDOWS;
         uint64_t bit = windowStart(firstWindow);
@@ -45,7 +52,8 @@ public:
         for (uint64_t window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
-            // Only the start of the next block's first window is checked here, not its codes.
+            // This window begins the next block, so only its start is checked here. Its codes
+            // belong to that block.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * kDf11WindowBits && !(last && element == end)) {
                 Code code = {};
@@ -61,8 +69,8 @@ public:
     }
 
 private:
-    // Returns the index of the first element of a block, or the number of elements for the block
-    // after the last one.
+    // Returns the index of a block's first element. For the block after the last one, returns the
+    // number of elements.
     uint64_t position(uint32_t block) const
     {
         if (block == m_blockCount) return m_unit.elementCount;
@@ -71,7 +79,8 @@ private:
                       m_form.positionBytes);
     }
 
-    // Returns the position of the bit at which, according to its gap, a window's first code starts.
+    // Returns the position, in bits of the stream, at which the gap of a window says that the
+    // window's first code starts.
     uint64_t windowStart(uint64_t window) const
     {
         const uint8_t* gaps = m_source + m_unit.gapsOffset;
@@ -90,6 +99,9 @@ private:
         return (byte(bit / 8) << 8 | byte(bit / 8 + 1)) >> (8 - bit % 8) & 0xff;
     }
 
+    // Reads the code at `bit`. Returns kContinue, or an error if the code is invalid or cut off.
+    // The next 8 bits of the stream are an index into row 0 of the table. An entry is a symbol, or
+    // names the row in which the 8 bits after these are looked up.
     uint32_t readCode(uint64_t bit, Code& code) const
     {
         if (bit >= m_bitCount) return SLUICE_ST_TRUNCATED;
@@ -110,7 +122,7 @@ private:
         return SLUICE_ST_BAD_CODE;
     }
 
-    // Joins the exponent with the element's sign and mantissa.
+    // Writes an element: joins its exponent with its sign and mantissa, which are stored plainly.
     void store(uint64_t element, uint32_t exponent) const
     {
         const uint8_t* signMantissa = m_source + m_unit.signMantissaOffset;
@@ -133,6 +145,7 @@ private:
     uint8_t* m_destination;
 };
 
+// Returns a copy of a unit's description.
 SluiceDf11Unit unitAt(const SluiceDf11Info& info, uint32_t index)
 {
     return entryAt<SluiceDf11Unit>(info.units, index, sizeof(SluiceDf11Unit));

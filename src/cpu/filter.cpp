@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters column after column, as docs/format.md describes.
+// The reference for undoing filters (docs/format.md, section 8). It undoes one column after the
+// other. A section of a tile is an array of *records*; a *column* is one field of all these
+// records. A column's *residuals* are the differences between its values and the guesses of its
+// predictor. In the filtered bytes each byte of a residual has a *plane*, which holds that byte of
+// all records.
 #include <sluice/sluice_filter.h>
 
 #include "cpu/filter_undo.h"
@@ -11,16 +15,17 @@
 namespace sluice::cpu {
 namespace {
 
-// One column of an array of records.
+// The places of a column's values in an array of records.
 struct Column {
-    uint8_t* from; // of record 0
-    uint32_t stride, bytes;
+    uint8_t* from;          // the value in record 0
+    uint32_t stride, bytes; // stride: bytes from record to record; bytes: of a value
 
     uint32_t get(uint32_t i) const { return uint32_t(loadLe(from + size_t(i) * stride, bytes)); }
     void set(uint32_t i, uint32_t value) const { storeLe(from + size_t(i) * stride, value, bytes); }
 };
 
-// Reads a column's residuals from their planes and turns them into values.
+// Reads a column's residuals and turns them into values. planes: the column's planes, one for each
+// byte of a value; count: the number of records.
 void undoPrediction(const FilterSection& section, const FilterColumn& column,
                     const FilterPlane* planes, const uint8_t* filtered, uint32_t count,
                     const Column& values)
@@ -38,8 +43,8 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// Makes `size` bytes of records from their planes. Bytes at the end that are too few for a record
-// are copied.
+// Undoes a section: makes its `size` bytes of records from the filtered bytes. Bytes at the end
+// that are too few for a record are copied.
 void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* records)
 {
@@ -51,7 +56,9 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
         columns[c] = {records + at, stride, section.columns[c].bytes};
         undoPrediction(section, section.columns[c], planes + at, filtered, count, columns[c]);
     }
-    // Add bases before mappings are undone, since the encoder subtracted mapped values.
+    // Add the bases. A base is another column, whose value the encoder subtracted in each record.
+    // Only then undo the mappings, which change each value by itself: the encoder mapped all values
+    // before it subtracted.
     for (uint32_t c = 0; c < section.columnCount; ++c)
         for (uint32_t i = 0; section.columns[c].base != 0 && i < count; ++i)
             columns[c].set(i, columns[c].get(i) + columns[section.columns[c].base - 1].get(i));

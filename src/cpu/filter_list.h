@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks the sections of a filtered tile, and lists of filtered tiles. The reference and the fast
-// decoder pass in their own functions that undo the records of a section.
+// Walks lists of filtered tiles and the sections of a tile. The reference and the fast decoder pass
+// in the function that undoes the records of one section.
 #pragma once
 
 #include <sluice/sluice_filter.h>
 
 #include "formats/filter.h"
-#include "formats/tga_packets.h"
+#include "formulas/filter.h"
 #include "cpu/regions.h"
 
 namespace sluice::cpu {
 
-// Assembles packets from the filtered form, which has all headers first and then all pixels. Pixels
-// are undone to the end of the section and moved from there towards its start, in order. So they
-// never overwrite pixels that have not been moved yet.
+// Undoes a section of `size` bytes that consists of the packets of a Targa image. A packet is a
+// header byte and pixels. The filtered form has all headers first, and then all pixels as records.
+// The pixels are first undone to the end of the section. From there they are moved to their
+// packets, in order, so that no pixel is overwritten before it has been moved. Returns false if the
+// headers do not match the size.
 template <typename UndoRecords>
 bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* packets, UndoRecords undoRecords)
 {
     const uint32_t stride = section.stride();
-    uint32_t count = 0;
-    if (!countTgaPackets(filtered, size, stride, count)) return false;
+    uint32_t count = 0; // the number of packets, which together have exactly `size` bytes
+    for (uint32_t bytes = 0; bytes != size; ++count) {
+        bytes += filterPacketBytes(filtered[count], stride); // count <= bytes < size
+        if (bytes > size) return false;
+    }
     undoRecords(section, filtered + count, size - count, packets + count);
     const uint8_t* from = packets + count;
     for (uint32_t p = 0; p < count; ++p) {
-        const uint32_t bytes = tgaStored(filtered[p]) * stride;
+        const uint32_t bytes = filterPacketStored(filtered[p]) * stride;
         *packets++ = filtered[p];
         std::memmove(packets, from, bytes);
         packets += bytes;
@@ -33,8 +38,9 @@ bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t
     return true;
 }
 
-// Undoes a tile's sections. undoRecords(section, filtered, size, records) must undo the filtered
-// bytes of one section, and copy bytes at its end that are too few for a record.
+// Undoes the sections of a tile and returns the tile's status. undoRecords(section, filtered, size,
+// records) undoes the filtered bytes of one section, and copies bytes at the section's end that are
+// too few for a record.
 template <typename UndoRecords>
 uint32_t undoSections(const void* description, size_t descriptionSize, const uint8_t* filtered,
                       uint32_t size, uint8_t* tile, UndoRecords undoRecords)
@@ -53,6 +59,8 @@ uint32_t undoSections(const void* description, size_t descriptionSize, const uin
     return SLUICE_ST_OK;
 }
 
+// Undoes the filter of one tile of a list and returns the tile's status: BAD_REGION if its
+// addresses or sizes are not allowed.
 template <typename Undo>
 uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo undo)
 {
@@ -70,7 +78,8 @@ uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Un
                 pointer<uint8_t>(tile.dstAddress));
 }
 
-// Undoes the filters of a list of tiles. `undo` has the signature of undoFilter.
+// Undoes the filters of a list of tiles. Tiles that were not decoded, or with an error, are
+// skipped. undo: a function with the arguments of undoFilter.
 template <typename Undo>
 void filterList(const SluiceFilterInfo& info, Undo undo)
 {

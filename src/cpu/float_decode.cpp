@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the float codec lane after lane, as docs/format.md describes.
+// The reference of the float codec's decoder (docs/format.md, section 6). Some bits of each
+// element, mostly its exponent, are coded as a symbol. The other bits are stored as they are. A
+// tile's symbols stand in rows of 256. Each of 32 *lanes* decodes eight symbols of a row. The lanes
+// take their bits from one list of words.
 #include <sluice/sluice_float.h>
 
 #include "formats/float_format.h"
@@ -17,7 +20,8 @@ using namespace floats;
 
 using Code = CanonicalCode<kMaxBits, 256>;
 
-// Builds a code from packed lengths. Returns false if the code is not complete.
+// Builds a code from packed lengths, two per byte. Returns false if the code is incomplete, unless
+// it has only one symbol, with a code of 1 bit.
 bool buildCode(Code& code, const uint8_t* packed)
 {
     uint8_t lengths[256];
@@ -32,16 +36,19 @@ Code::Found find(const Code& code, uint32_t bits)
     return code.find([bits](uint32_t) { return bits; });
 }
 
-// The 32 lanes that share one list of words. Words past its end are 0.
+// The bits of the 32 lanes, and the list of words that the lanes share. Words past the end of the
+// list are 0.
 class Lanes {
 public:
     Lanes(const uint8_t* bytes, uint64_t size) : m_bytes(bytes), m_end(size) {}
 
-    // Returns the next kMaxBits bits of a lane. Bits that the lane does not have yet are 0.
+    // Returns the next kMaxBits bits of a lane, of which the highest comes first. Bits that the
+    // lane lacks are 0.
     uint32_t peek(uint32_t lane) const { return uint32_t(m_lanes[lane].bits >> (64 - kMaxBits)); }
+    // Returns how many bits a lane has.
     uint32_t available(uint32_t lane) const { return m_lanes[lane].count; }
-    // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer
-    // than 16.
+    // Gives a lane the next word of the list. bitCount: 16 or 32. The lane holds up to 64 bits, and
+    // must have room for the word.
     void take(uint32_t lane, uint32_t bitCount)
     {
         const uint64_t left = m_next < m_end ? m_end - m_next : 0;
@@ -51,24 +58,27 @@ public:
         m_lanes[lane].bits |= word << (64 - bitCount) >> m_lanes[lane].count;
         m_lanes[lane].count += bitCount;
     }
+    // Drops the next bits of a lane.
     void consume(uint32_t lane, uint32_t bitCount)
     {
         m_lanes[lane].bits <<= bitCount;
         m_lanes[lane].count -= bitCount;
     }
+    // Returns whether a lane took a word past the end.
     bool truncated() const { return m_next > m_end; }
 
 private:
     struct Lane {
-        uint64_t bits = 0; // the next bit is the highest
-        uint32_t count = 0;
+        uint64_t bits = 0;  // the next bit is the highest
+        uint32_t count = 0; // bits that the lane has
     };
     Lane m_lanes[kLanes];
     const uint8_t* m_bytes;
-    uint64_t m_next = 0, m_end;
+    uint64_t m_next = 0, m_end; // bytes of the list that were taken, and its size
 };
 
-// Decodes the symbols of a tile row by row.
+// Decodes the symbols of a tile row by row. The last rows, the *tail*, have words of 16 bits
+// instead of 32, so that less is left over at the end.
 class Rows {
 public:
     Rows(const Code& code, Lanes& lanes) : m_code(code), m_lanes(lanes) {}
@@ -81,14 +91,15 @@ public:
                 m_lanes.take(lane, kWordBits);
     }
 
-    // Decodes a row before the tail. A lane that has used up a word takes another one before every
-    // two look-ups, and before every symbol that it decodes singly.
+    // Decodes a row before the tail. First each lane does kLookUps look-ups, of one or two symbols
+    // each, then the symbols that it still lacks one by one. Before every two look-ups, and before
+    // every single symbol, a lane takes a word if it has at most 32 bits left.
     void whole(uint8_t* symbols)
     {
         const auto takeIfUsed = [&](uint32_t lane) {
             if (m_lanes.available(lane) <= kWordBits) m_lanes.take(lane, kWordBits);
         };
-        uint32_t done[kLanes] = {}; // symbols
+        uint32_t done[kLanes] = {}; // symbols of the row that each lane has decoded
         for (uint32_t i = 0; i < kLookUps; i += 2) {
             for (uint32_t lane = 0; lane < kLanes; ++lane) {
                 takeIfUsed(lane);
@@ -104,7 +115,8 @@ public:
         }
     }
 
-    // Decodes a row of the tail. A lane takes a word if its bits do not suffice for the next code.
+    // Decodes a row of the tail. A lane takes a word only if its next code needs more bits than the
+    // lane has.
     void tail(uint8_t* symbols)
     {
         const auto takeIfFewer = [&](uint32_t lane, uint32_t bitCount) {
@@ -127,25 +139,28 @@ public:
     }
 
 private:
+    // Returns whether a lane still lacks symbols of the row.
     static bool anyMissing(const uint32_t (&done)[kLanes])
     {
         return std::any_of(std::begin(done), std::end(done),
                            [](uint32_t count) { return count < kPerLane; });
     }
 
+    // Returns the length of the lane's next two codes together.
     uint32_t lengthOfBoth(uint32_t lane) const
     {
         const uint32_t bits = m_lanes.peek(lane), first = find(m_code, bits).length;
         return first + find(m_code, bits << first & ((1u << kMaxBits) - 1)).length;
     }
-    // Reads the lane's next symbol. `done` is the number of symbols that it has read in this row.
+    // Decodes a lane's next symbol. done: how many symbols of this row the lane has decoded.
     void read(uint32_t lane, uint8_t* symbols, uint32_t& done)
     {
         const Code::Found found = find(m_code, m_lanes.peek(lane));
         symbols[lane * kPerLane + done++] = uint8_t(found.symbol);
         m_lanes.consume(lane, found.length);
     }
-    // Reads a second symbol too if both codes have at most 12 bits together.
+    // Does a look-up: decodes the lane's next symbol, and also the symbol after it if the two codes
+    // have at most kMaxBits bits together.
     void lookUp(uint32_t lane, uint8_t* symbols, uint32_t& done)
     {
         const bool both = lengthOfBoth(lane) <= kMaxBits;
@@ -157,7 +172,8 @@ private:
     Lanes& m_lanes;
 };
 
-// Decodes the symbols of a tile. Returns false if its words end too early.
+// Decodes `rows` rows of symbols, those of a tile. Returns false if a lane took a word past the
+// end.
 bool decodeSymbols(const Code& code, Lanes& lanes, uint32_t rows, uint8_t* symbols)
 {
     Rows decoder(code, lanes);
@@ -172,7 +188,9 @@ bool decodeSymbols(const Code& code, Lanes& lanes, uint32_t rows, uint8_t* symbo
     return !lanes.truncated();
 }
 
-// Returns the bits of an element that are not coded, from the planes of its tile.
+// Returns the bits of an element that are not coded: its sign and the lower bits of its mantissa.
+// They stand in up to three planes of the tile: one of 2-byte words, one of bytes, and one of fewer
+// bits per element.
 uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw, uint32_t element)
 {
     uint32_t bits = 0, have = 0;
@@ -193,6 +211,7 @@ uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw,
     return bits;
 }
 
+// Joins an element's symbol with its other bits and writes it.
 void store(const Layout& layout, uint32_t symbol, uint32_t raw, uint8_t* to)
 {
     const uint32_t mantissa = raw & ((1u << layout.mantissaBits) - 1),
@@ -203,8 +222,10 @@ void store(const Layout& layout, uint32_t symbol, uint32_t raw, uint8_t* to)
     storeLe(to, value, layout.bytes);
 }
 
+// A coded tensor.
 class Tensor {
 public:
+    // Checks the places of the tensor's data and builds its code.
     Tensor(const SluiceFloatDecodeInfo& info, const SluiceFloatTensor& tensor) : m_tensor(tensor)
     {
         if (tensor.type >= SLUICE_FLOAT_TYPE_COUNT || tensor.count > kMaxCount) return;
@@ -220,6 +241,7 @@ public:
         m_complete = m_good && buildCode(m_code, pointer<const uint8_t>(tensor.lengths));
     }
 
+    // Decodes a tile of the tensor and returns its status.
     uint32_t decode(uint32_t tile) const
     {
         if (!m_good || tile >= tileCount(m_tensor.count)) return SLUICE_ST_BAD_REGION;
@@ -246,8 +268,8 @@ private:
     SluiceFloatTensor m_tensor;
     Layout m_layout = {};
     Code m_code;
-    bool m_good = false;     // the tensor lies inside its buffers
-    bool m_complete = false; // the tensor's code lengths make a complete code
+    bool m_good = false;     // all of its data lies inside the buffers
+    bool m_complete = false; // its code is complete
 };
 
 } // namespace
@@ -258,7 +280,8 @@ SluiceStatus ReferenceBackend::cmdFloatDecode(SluiceCommands, const SluiceFloatD
     status.reset();
     const SluiceFloatTensor* tensors = pointer<const SluiceFloatTensor>(info.tensors);
     for (uint32_t i = 0; i < info.tensorCount; ++i) {
-        // A tensor's tiles end at the next tensor's first tile, whatever its element count says.
+        // The tiles of this tensor end at the next tensor's first tile, whatever its number of
+        // elements says.
         const uint32_t begin = i == 0 ? 0 : std::min(tensors[i].firstTile, info.tileCount);
         const uint32_t end = i + 1 < info.tensorCount
                                  ? std::min(tensors[i + 1].firstTile, info.tileCount)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables: the reference.
+// The reference of the FSE table builder. FSE tables are the decoding tables of Zstandard. A table
+// has 2^log states. A *distribution* says how many of them each symbol gets.
 #include <sluice/sluice_fse.h>
 
 #include "formats/fse.h"
@@ -12,7 +13,9 @@
 namespace sluice::cpu {
 namespace {
 
-// Reads counts that are stored without compression.
+// Reads a distribution from an array of 16-bit counts, one per symbol, and returns the status. A
+// count of -1 means a probability of less than one state; the symbol gets one state. maxLog: the
+// highest log that is allowed.
 uint32_t readCounts(const uint8_t* bytes, uint32_t symbols, uint32_t maxLog,
                     fse::Distribution& result)
 {
@@ -33,6 +36,8 @@ uint32_t readCounts(const uint8_t* bytes, uint32_t symbols, uint32_t maxLog,
     return good ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
 }
 
+// Builds the table of a region and returns its status. The region's source is a distribution: an
+// array of counts, or Zstandard's compressed form.
 uint32_t buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
 {
     const bool counts = (info.flags & SLUICE_FSE_COUNTS) != 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes GDeflate 1.0, one tile at a time, in the rounds of the format. In a round, every lane
-// consumes bits, and then every lane with fewer than 32 bits refills, in the order of the lanes. A
-// round adds tokens; tokens that are complete after it are expanded to bytes. The code is plain on
-// purpose: GPU kernels are compared with it, statuses included.
+// The reference of the GDeflate 1.0 decoder (docs/format.md, section 1). A tile has 32 *lanes*,
+// each with a bit stream, and is decoded in rounds. In a round every lane consumes bits; then, in
+// the order of the lanes, every lane with fewer than 32 bits *refills*: it takes the next word of
+// the tile. The rounds of a block yield *tokens*: literals and matches. The length of a match comes
+// in one round and its distance in the next, which completes it. Complete tokens are expanded to
+// bytes.
+//
+// The code is plain on purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_gdeflate.h>
 
 #include "cpu/gdeflate.h"
@@ -25,20 +29,22 @@ using Code = CanonicalCode<kMaxCodeLength, kMaxSymbols>;
 // Functions return this status while the tile is neither finished nor bad.
 constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
-// A literal byte, or a match.
+// A literal byte, or a match: `length` bytes that are copied from `distance` bytes before.
 struct Token {
     uint32_t length = 1;
-    uint32_t distance = 0; // 0: a literal
+    uint32_t distance = 0; // 0 means a literal
     uint8_t literal = 0;
 };
 
-// A lane's bit stream, and the match whose distance it decodes next.
+// A lane's unread bits, the next one lowest, and its pending match: one whose length it has decoded
+// and whose distance it must decode next.
 struct Lane {
     uint64_t bits = 0;
     uint32_t bitCount = 0;
     bool pending = false;
     uint32_t match = 0; // index of the pending match in the list of tokens
 
+    // Takes the next n bits, or the next symbol of a code.
     uint32_t take(uint32_t n)
     {
         const uint32_t value = uint32_t(bits & ((uint64_t(1) << n) - 1));
@@ -54,13 +60,14 @@ struct Lane {
     }
 };
 
-// Builds a code. Incomplete codes are refused with two exceptions: a single symbol with 1 bit, and
-// no symbol at all.
+// Builds a code. Returns false if the code is incomplete. Two incomplete codes are allowed: a
+// single symbol with a code of 1 bit, and no symbol at all.
 bool buildCode(Code& code, const uint8_t* lengths, uint32_t symbolCount)
 {
     return code.build(lengths, symbolCount) || code.completeSingle() || code.completeEmpty();
 }
 
+// Decodes one tile. Functions that return a uint32_t return a status: an error, or kContinue.
 class TileDecoder {
 public:
     TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size)
@@ -71,7 +78,8 @@ public:
 
     uint32_t decode()
     {
-        uint32_t status = refill(); // all lanes are empty, so lane i takes word i
+        // All lanes are empty, so lane i takes word i.
+        uint32_t status = refill();
         for (uint32_t block = 0; status == kContinue; ++block) {
             if (block == kMaxBlocks) return SLUICE_ST_LIMIT;
             const uint32_t header = m_lanes[0].take(3);
@@ -84,6 +92,7 @@ public:
     }
 
 private:
+    // Decodes a block of the given type: 0 stored, 1 static codes, 2 dynamic codes.
     uint32_t decodeBlock(uint32_t type)
     {
         switch (type) {
@@ -97,7 +106,8 @@ private:
         }
     }
 
-    // Every lane with fewer than 32 bits takes the next word.
+    // Gives every lane with fewer than 32 bits the next word, in the order of the lanes. If the
+    // last word of the tile has fewer than four bytes, the others count as 0.
     uint32_t refill()
     {
         for (Lane& lane : m_lanes) {
@@ -111,8 +121,8 @@ private:
         return kContinue;
     }
 
-    // Reads a stored block. Byte i comes from lane i % 32; lane 0 takes LEN and the first byte in
-    // one step.
+    // Decodes a stored block. Byte i comes from lane i % 32. The block's size comes from lane 0,
+    // together with the first byte, before the first refill.
     uint32_t storedBlock()
     {
         uint32_t left = m_lanes[0].take(16);
@@ -128,6 +138,7 @@ private:
         return kContinue;
     }
 
+    // Builds the static codes, whose lengths the format fixes.
     void setStaticCodes()
     {
         uint8_t lengths[kMaxSymbols];
@@ -138,8 +149,8 @@ private:
         m_distanceCode.build(lengths, kDistanceSymbols);
     }
 
-    // Reads the header of a dynamic block. Each step refills before it checks the bits that it
-    // took, so TRUNCATED takes precedence over BAD_CODE.
+    // Reads the codes of a dynamic block. Each step refills before it checks the bits that it took,
+    // so TRUNCATED takes precedence over BAD_CODE.
     uint32_t readCodes()
     {
         const uint32_t literalCount = m_lanes[0].take(5) + 257;
@@ -156,6 +167,8 @@ private:
 
         uint8_t lengths[kMaxSymbols + kDistanceSymbols] = {};
         const uint32_t total = literalCount + distanceCount;
+        // `covered` counts the symbols whose code lengths are known. Each symbol of the precode
+        // gives a run of lengths.
         for (uint32_t covered = 0; covered < total;) {
             bool bad = false;
             for (uint32_t i = 0; i < kLanes && covered < total; ++i) {
@@ -178,7 +191,7 @@ private:
                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Decodes rounds until the end-of-block symbol, and then a last round for the distances that
+    // Decodes rounds up to the one in which the block ends, and then one more for distances that
     // are still pending.
     uint32_t huffmanBlock()
     {
@@ -189,12 +202,13 @@ private:
         return huffmanRound(ended);
     }
 
-    // Decodes a round. A lane with a pending match decodes its distance. Any other lane decodes one
-    // literal/length symbol, unless a lower lane or an earlier round has ended the block. A round
-    // that fails completes no token.
+    // Decodes a round. A lane with a pending match decodes its distance. Any other lane decodes a
+    // literal or a length, unless a lower lane or an earlier round has read the end of the block.
+    // If the round has an error, no token of it is expanded.
     uint32_t huffmanRound(bool& ended)
     {
-        const uint32_t complete = m_tokenCount; // at least these are complete after the round
+        // The number of tokens of earlier rounds, all of which this round completes.
+        const uint32_t complete = m_tokenCount;
         bool badCode = false, pending = false;
         for (Lane& lane : m_lanes) {
             if (lane.pending) {
@@ -224,7 +238,8 @@ private:
         return expandTokens(pending ? complete : m_tokenCount);
     }
 
-    // Checks the first n tokens in order and writes their bytes, up to the first bad token.
+    // Checks the first n tokens in order, writes their bytes, and removes them from the list.
+    // Returns an error at the first bad token.
     uint32_t expandTokens(uint32_t n)
     {
         for (uint32_t i = 0; i < n; ++i) {
@@ -237,7 +252,7 @@ private:
                                                 ? token.literal
                                                 : m_destination[m_position - token.distance];
         }
-        // The remaining tokens, some of which wait for their distances, move to the front.
+        // Move the remaining tokens, some of which wait for their distances, to the front.
         std::copy(m_tokens + n, m_tokens + m_tokenCount, m_tokens);
         std::fill(m_tokens + m_tokenCount - n, std::end(m_tokens), Token{});
         for (Lane& lane : m_lanes)
@@ -251,8 +266,8 @@ private:
     size_t m_nextByte = 0;
     uint8_t* m_destination;
     uint32_t m_size;
-    uint32_t m_position = 0; // in the output
-    // At most kLanes tokens remain after a round, and the next one adds at most kLanes.
+    uint32_t m_position = 0; // bytes of the tile that have been written
+    // At most kLanes tokens remain after a round, and the next round adds at most kLanes.
     Token m_tokens[2 * kLanes];
     uint32_t m_tokenCount = 0;
     Lane m_lanes[kLanes];

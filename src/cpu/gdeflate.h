@@ -7,9 +7,9 @@
 
 namespace sluice::cpu {
 
-// Decodes one tile; returns a SLUICE_ST_... value, never PENDING. Reads source[0 .. sourceSize) and
-// writes only destination[0 .. destinationSize). The work is bounded by both sizes and the limit of
-// 256 blocks.
+// Decodes one tile. Reads source[0 .. sourceSize), and writes only destination[0 ..
+// destinationSize), which the tile must fill. Returns the tile's status (SLUICE_ST_...), never
+// PENDING. The work is bounded by both sizes and the limit of 256 blocks.
 uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                             size_t destinationSize);
 

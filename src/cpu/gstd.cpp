@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes Gstd, one tile at a time, step by step as docs/format.md describes: 32 lanes, each with
-// an rANS state that is also its bit buffer. The code is plain on purpose: GPU kernels are compared
-// with it, statuses included.
+// The reference of the Gstd decoder (docs/format.md, section 7). A tile is a list of *parts*. The
+// symbols of a part are read by 32 *lanes*. Each lane has a *state*, a number that is both the
+// state of an rANS decoder and a buffer of bits. The symbols give literals and *sequences*. A
+// sequence is a number of literals and then a match, which copies earlier bytes.
+//
+// The code is plain on purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_gstd.h>
 
 #include "cpu/gstd.h"
@@ -25,13 +28,14 @@ using Code = CanonicalCode<SLUICE_GS_MAX_CODE_LENGTH, 256>;
 // Returns a 16-bit word of a tile.
 uint32_t word(const uint8_t* bytes, size_t index) { return loadLe16(bytes + 2 * index); }
 
-// The frequencies of symbols, which add up to 2^log, and the first slot of each symbol.
+// A table for rANS. It has 2^log *slots*. Symbol i of `count` has frequency[i] slots, from slot
+// start[i] on.
 struct Frequencies {
     uint32_t count = 0, log = 0;
     uint32_t frequency[256] = {};
     uint32_t start[256] = {};
 
-    // Computes the first slots. Returns whether the frequencies add up to 2^log.
+    // Computes `start`. Returns whether the frequencies add up to 2^log.
     bool build()
     {
         uint32_t sum = 0;
@@ -41,6 +45,7 @@ struct Frequencies {
         }
         return sum == 1u << log;
     }
+    // Returns the symbol to which a slot belongs.
     uint32_t symbolAt(uint32_t slot) const
     {
         uint32_t symbol = 0;
@@ -50,7 +55,8 @@ struct Frequencies {
     }
 };
 
-// The lanes of one part and the words that they share.
+// The lanes of one part, and the words that they share. If a lane's state is below 2^16, it
+// *refills*: it shifts the next word in.
 class Lanes {
 public:
     Lanes(const uint8_t* source, uint32_t firstWord, uint32_t endWord)
@@ -60,8 +66,8 @@ public:
             refill(lane);
     }
 
-    // Reads n bits of a lane. Each read refills its lane first, so lanes take words in the order in
-    // which they read.
+    // These read n bits, or a symbol of a table or of a code, from a lane. Each refills the lane
+    // first, so lanes take words in the order in which they read.
     uint32_t bits(uint32_t lane, uint32_t n)
     {
         if (n == 0) return 0;
@@ -88,6 +94,7 @@ public:
             .symbol;
     }
 
+    // Returns whether all words have been taken.
     bool finished() const { return m_next == m_end; }
 
 private:
@@ -96,6 +103,7 @@ private:
         if (m_state[lane] < 0x10000 && m_next < m_end)
             m_state[lane] = m_state[lane] << 16 | word(m_source, m_next++);
     }
+    // Takes the low n bits of a lane's state.
     uint32_t take(uint32_t lane, uint32_t n)
     {
         const uint32_t value = m_state[lane] & ((1u << n) - 1);
@@ -104,25 +112,29 @@ private:
     }
 
     const uint8_t* m_source;
-    uint32_t m_next, m_end;
+    uint32_t m_next, m_end; // indices of 16-bit words from the start of the tile
     uint32_t m_state[kLanes] = {};
 };
 
+// A number of literals, then a match of `length` bytes from `offset` bytes before.
 struct Sequence {
     uint32_t literals, length, offset;
 };
 
+// A part, as the headers of the tile and of the part describe it, and its decoded symbols. The
+// names are those of docs/format.md. A table with a log of n has 2^n slots.
 struct Part {
-    uint32_t firstWord, words; // in units of 2 bytes from the start of the tile
-    uint32_t begin, size;      // range of the output
-    // The header of a coded part.
+    uint32_t firstWord, words; // its 16-bit words, counted from the start of the tile
+    uint32_t begin, size;      // its bytes in the output
     uint32_t kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
         oneLiteral;
-    bool reusesLiterals, reusesSequences; // the part uses the tables that were read last
+    bool reusesLiterals, reusesSequences; // use the tables that were read last
     std::vector<uint8_t> literals;
     std::vector<Sequence> sequences;
 };
 
+// The table of literals that was read last, if any. The mode says whether it has frequencies or a
+// prefix code.
 struct LiteralTable {
     bool read = false;
     uint32_t mode = SLUICE_GS_LITERALS_PLAIN;
@@ -130,18 +142,22 @@ struct LiteralTable {
     Code code;
 };
 
+// The tables of sequences that were read last, if any. There is a table of remainders only if the
+// modulus is above 1.
 struct SequenceTables {
     bool read = false;
     uint32_t modulus = 1;
     Frequencies literalLength, matchLength, offset, remainder;
 };
 
-// Reads tables in rows of 32 symbols. The classes of all symbols come first. For a prefix code they
-// are the code lengths. For other tables, the extra bits follow that turn classes into frequencies.
+// Reads tables. Symbol i is read from lane i % 32. First come the *classes* of all symbols. For a
+// prefix code the classes are the code lengths. For an rANS table a class says how many extra bits
+// the symbol's frequency has; these bits follow.
 class TableReader {
 public:
     explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
 
+    // Reads the table with which classes are coded. Returns whether it is valid.
     bool readClasses()
     {
         m_classes.count = SLUICE_GS_CLASSES;
@@ -151,12 +167,14 @@ public:
         completeRows(m_classes.frequency, SLUICE_GS_CLASSES);
         return m_classes.build();
     }
+    // Reads the classes of `count` symbols.
     void readRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % kLanes, m_classes);
     }
-    // Class 0 stands for frequency 0. Class c stands for 2^(c - 1) plus a number of c - 1 bits.
+    // Turns classes into frequencies, with their extra bits. Classes 0 and 1 stand for themselves.
+    // Class c > 1 stands for 2^(c - 1) plus a number of c - 1 bits.
     void completeRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol) {
@@ -171,6 +189,7 @@ private:
     Frequencies m_classes;
 };
 
+// These read the tables that come next in the lanes. They return whether the tables are valid.
 bool readLiteralTable(Lanes& lanes, const Part& part, LiteralTable& table)
 {
     TableReader reader(lanes);
@@ -214,6 +233,9 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     return good;
 }
 
+// Decodes one tile. First the symbols of all parts are read, then all bytes are made. So if an
+// earlier part has a bad match and the symbols of a later part an error, the status is the latter.
+// Functions that return a uint32_t return a status.
 class TileDecoder {
 public:
     TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size)
@@ -235,6 +257,7 @@ public:
     }
 
 private:
+    // Reads the header and the sizes of the parts.
     uint32_t readHeader()
     {
         if (m_sourceSize < 8) return SLUICE_ST_TRUNCATED;
@@ -260,6 +283,7 @@ private:
         return uint64_t(firstWord) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
 
+    // Reads the header of a part.
     uint32_t readPartHeader(Part& part) const
     {
         const uint32_t w0 = word(m_source, part.firstWord);
@@ -291,7 +315,7 @@ private:
         return part.literalCount > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
     }
 
-    // Reads all symbols of a part.
+    // Reads all symbols of a part and checks their sums.
     uint32_t readPart(Part& part)
     {
         if (const uint32_t status = readPartHeader(part); status != SLUICE_ST_OK) return status;
@@ -320,7 +344,8 @@ private:
                                                                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Reads the literals in groups of 128, four per lane.
+    // Reads the literals in groups of 128, four per lane. All lanes read a literal before any lane
+    // reads its next one.
     void readLiterals(Lanes& lanes, const Part& part, std::vector<uint8_t>& literals) const
     {
         const uint32_t mode = part.reusesLiterals ? m_literalTable.mode : part.literalMode;
@@ -343,11 +368,12 @@ private:
         }
     }
 
-    // Reads the sequences 32 at a time, one per lane. All lanes finish a step before the next.
+    // Reads the sequences 32 at a time, one per lane. All lanes read one kind of symbol before any
+    // lane reads the next kind.
     void readSequences(Lanes& lanes, std::vector<Sequence>& sequences) const
     {
         const SequenceTables& t = m_sequenceTables;
-        uint32_t repeats[SLUICE_GS_REPEATS];
+        uint32_t repeats[SLUICE_GS_REPEATS]; // the last three offsets, the latest first
         for (uint32_t i = 0; i < SLUICE_GS_REPEATS; ++i)
             repeats[i] = SLUICE_GS_FIRST_REPEATS >> 8 * i & 0xff;
         for (size_t first = 0; first < sequences.size(); first += kLanes) {
@@ -381,7 +407,7 @@ private:
                                lanes.bits(lane, bits) + SLUICE_GS_MIN_MATCH;
             }
             for (uint32_t lane = 0; lane < count; ++lane) {
-                uint32_t place = SLUICE_GS_REPEATS - 1; // a new offset pushes out the last one
+                uint32_t place = SLUICE_GS_REPEATS - 1; // a new offset pushes out the oldest one
                 if (symbol[lane] < SLUICE_GS_REPEATS) {
                     place = (symbol[lane] + (literals[lane] == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
                     offset[lane] = repeats[place];
@@ -394,7 +420,8 @@ private:
         }
     }
 
-    // Makes the bytes of a part. Returns false if a match begins before the tile.
+    // Makes the bytes of a part, and computes their depths. Returns false if the source of a match
+    // begins before the tile, or if its offset is 0.
     bool expandPart(const Part& part)
     {
         uint8_t* const out = m_destination + part.begin;
@@ -415,7 +442,7 @@ private:
             position += sequence.literals;
             if (sequence.offset == 0 || sequence.offset > position) return false;
             for (uint32_t k = 0; k < sequence.length; ++k) {
-                // A match that overlaps its source repeats the bytes before it.
+                // A match that overlaps itself repeats the bytes before it.
                 const uint32_t from = position - sequence.offset + k % sequence.offset;
                 const uint32_t to = position + k;
                 m_destination[to] = m_destination[from];
@@ -434,11 +461,14 @@ private:
     uint8_t* m_destination;
     uint32_t m_size;
     uint32_t m_partCount = 0, m_depth = 0;
+    // Some byte has a depth above m_depth, the limit that the tile's header states.
     bool m_tooDeep = false;
     Part m_parts[SLUICE_GS_MAX_PARTS];
     LiteralTable m_literalTable;
     SequenceTables m_sequenceTables;
-    uint8_t m_depths[SLUICE_GS_TILE_BYTES]; // per byte: depth of copies inside its group
+    // The depth of each byte. A byte that a match copies from its own group of 512 bytes is one
+    // deeper than its source; all others have depth 0.
+    uint8_t m_depths[SLUICE_GS_TILE_BYTES];
 };
 
 } // namespace

@@ -7,7 +7,8 @@
 
 namespace sluice::cpu {
 
-// Decodes one tile; returns its status (SLUICE_ST_...).
+// Decodes one tile. Reads source[0 .. sourceSize), and writes only destination[0 ..
+// destinationSize), which the tile must fill. Returns the tile's status (SLUICE_ST_...).
 uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                         size_t destinationSize);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference of interval expand, which fills each interval with a value.
 #include <sluice/sluice_interval.h>
 
 #include <cstring>

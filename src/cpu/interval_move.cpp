@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, and bulk remove and insert, which move the runs between
-// indices.
+// The reference of the commands that move runs of elements. For move, gather and scatter the runs
+// are intervals; for bulk remove and insert they are the items between two indices.
 #include <sluice/sluice_interval.h>
 
 #include <cstring>
@@ -11,6 +11,7 @@
 namespace sluice::cpu {
 namespace {
 
+// Returns entry i of a list of positions. positionSize: bytes of an entry, 4 or 8.
 uint64_t positionOf(const SluiceBuffer& list, uint32_t positionSize, uint64_t i)
 {
     return positionSize == 8 ? pointer<const uint64_t>(list)[i] : pointer<const uint32_t>(list)[i];
@@ -21,7 +22,8 @@ void copy(uint8_t* to, const uint8_t* from, uint64_t bytes)
     if (bytes != 0) std::memcpy(to, from, size_t(bytes));
 }
 
-// Returns how many of `count` items fit into `capacity` if the first one goes to index `place`.
+// Returns how many of `count` items fit into a buffer of `capacity` items if the first one goes to
+// index `place`.
 uint64_t fitting(uint64_t place, uint64_t count, uint64_t capacity)
 {
     return std::min(count, capacity - std::min(capacity, place));
@@ -55,7 +57,8 @@ SluiceStatus ReferenceBackend::cmdIntervalMove(SluiceCommands, const SluiceInter
     return SLUICE_OK;
 }
 
-// If indices break a rule, items may go anywhere inside the destination or be lost.
+// The caller of the command passes ascending indices. If they do not ascend, the command still
+// writes only inside the destination, but items may be in wrong places or missing.
 SluiceStatus ReferenceBackend::cmdBulkRemove(SluiceCommands, const SluiceBulkInfo& info)
 {
     const uint64_t size = info.elementSize, capacity = info.destination.size / size;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks lists of intervals.
+// Walks lists of intervals, and writes the results of their commands. A list says how many elements
+// each interval has. The elements of all intervals are numbered consecutively, in the order of the
+// intervals.
 #pragma once
 
 #include <sluice/sluice_interval.h>
@@ -8,6 +10,11 @@
 
 namespace sluice::cpu {
 
+// Writes the result of a command, the number of elements and flags, if the command has a buffer for
+// it.
+//   elements  the number of elements of all intervals
+//   capacity  the number of elements for which the output has room
+//   skipped   an interval was left out
 inline void writeResult(const SluiceBuffer& result, uint64_t elements, uint64_t capacity,
                         bool skipped)
 {
@@ -21,15 +28,16 @@ inline void writeResult(const SluiceBuffer& result, uint64_t elements, uint64_t 
     pointer<uint32_t>(result)[1] = flags;
 }
 
+// An interval of a list.
 struct Interval {
     uint32_t index;
-    uint64_t begin; // sum of the elements of all intervals before this one
+    uint64_t begin; // the sum of the lengths of all intervals before this one
     uint32_t count;
-    uint32_t kept; // elements of this interval below the capacity
+    uint32_t kept; // elements of this interval for which there is room
 };
 
-// Calls visit for every interval that has elements below `capacity`, and writes the result. visit
-// must return false if it skips the interval.
+// Calls visit(interval) for each interval with an element whose number is below `capacity`, and
+// writes the command's result. visit returns false if it leaves the interval out.
 template <typename Visit>
 void forEachInterval(const SluiceIntervals& intervals, uint64_t capacity,
                      const SluiceBuffer& result, Visit visit)
@@ -51,8 +59,8 @@ void forEachInterval(const SluiceIntervals& intervals, uint64_t capacity,
     writeResult(result, given ? list[count] : begin, capacity, skipped);
 }
 
-// Computes the byte offset of `elements` elements at `position`. Returns false if they are not
-// inside `size` bytes.
+// Computes the offset of element `position` in a buffer of `size` bytes. Returns false if the
+// buffer does not contain `elements` elements from there on.
 inline bool offsetWithin(uint64_t position, uint64_t elements, uint32_t elementSize, uint64_t size,
                          uint64_t& offset)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Access to device memory, which is host memory on this backend.
+// Access to device memory. On the CPU backend it is host memory, and a buffer's handle is its
+// address.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -10,6 +11,7 @@
 
 namespace sluice::cpu {
 
+// Convert an address, or the address at which a buffer's range begins, to a pointer.
 template <typename T>
 T* pointer(uint64_t address)
 {
@@ -21,7 +23,8 @@ T* pointer(const SluiceBuffer& buffer)
     return pointer<T>(buffer.handle + buffer.offset);
 }
 
-// Returns the count that a buffer holds, but at most `most`. Returns `most` if there is no buffer.
+// Returns the count that a buffer holds, but at most `most`. If there is no buffer (size 0),
+// returns `most`.
 inline uint32_t countOf(const SluiceBuffer& buffer, uint32_t most)
 {
     return buffer.size == 0 ? most : std::min(most, *pointer<const uint32_t>(buffer));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference of reductions, which compute the sum, minimum or maximum of an array.
 #include <sluice/sluice_scan.h>
 
 #include "cpu/context.h"
@@ -7,6 +8,7 @@
 namespace sluice::cpu {
 namespace {
 
+// Combines the first `count` elements and writes the result.
 template <typename T, SluiceOperation operation>
 void reduceValues(const SluiceReduceInfo& info)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Region lists and the status words that go with them.
+// Lists of regions, and their status words. A *region* says where the compressed bytes of a tile
+// are, where in the destination its decoded bytes go, and the sizes of both.
 #pragma once
 
 #include "cpu/memory.h"
@@ -12,14 +13,18 @@
 
 namespace sluice::cpu {
 
-// Returns whether [address, address + size) lies inside the buffer. No values make it overflow.
+// Returns whether the bytes [address, address + size) lie inside the buffer. No value of the
+// arguments makes the computation overflow.
 inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 {
-    const uint64_t begin = buffer.handle + buffer.offset;
+    // An empty buffer is at address 0 on every backend, whatever its handle is.
+    const uint64_t begin = buffer.size == 0 ? 0 : buffer.handle + buffer.offset;
     return address >= begin && address - begin <= buffer.size &&
            size <= buffer.size - (address - begin);
 }
 
+// Returns whether a region's compressed bytes are aligned, inside the source and at most maxSize
+// long.
 inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, uint64_t maxSize)
 {
     return region.srcAddress % 4 == 0 && region.compressedSize >= 1 &&
@@ -27,8 +32,9 @@ inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, 
            inside(source, region.srcAddress, region.compressedSize);
 }
 
-// A region's address in a pitched destination is a logical one, which does not count the gaps
-// between rows.
+// Returns whether a region's decoded bytes are aligned, inside the destination and at most maxSize
+// long. If the destination has rows with gaps between them (rowBytes, rowPitch), the region's
+// address does not count the gaps.
 inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion& region,
                              uint64_t maxSize)
 {
@@ -39,8 +45,9 @@ inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion&
            inside(logical, region.dstAddress, region.decompressedSize);
 }
 
-// Calls visit(bytes, at, size) for each contiguous run of a valid region's bytes in the
-// destination. `at` is the run's offset in the tile.
+// Calls visit(bytes, at, size) for each piece of a valid region that is contiguous in the
+// destination: for the whole region, or for its piece in each row. at: the piece's offset in the
+// tile.
 template <typename Info, typename Visit>
 void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
 {
@@ -56,7 +63,8 @@ void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
     }
 }
 
-// Copies an entry of a list. It is copied since its 64-bit members need not be aligned.
+// Returns a copy of entry `index` of a list whose entries are `stride` bytes apart. It is a copy
+// because the 64-bit members of an entry in the list need not be aligned.
 template <typename T>
 T entryAt(const SluiceBuffer& list, uint32_t index, uint32_t stride)
 {
@@ -65,8 +73,8 @@ T entryAt(const SluiceBuffer& list, uint32_t index, uint32_t stride)
     return entry;
 }
 
-// The status words: one per region, then the number of failed regions, then the index of the first
-// failed one.
+// The status words of a command: one for each of `count` regions, then the number of failed
+// regions, then the index of the first failed region, or ~0.
 class StatusWords {
 public:
     StatusWords(const SluiceBuffer& buffer, uint32_t count)
@@ -95,7 +103,7 @@ private:
     uint32_t m_count;
 };
 
-// Sets the status of every region of a list to visit(region).
+// Calls visit(region) for every region of a list, and stores the returned status.
 template <typename Info, typename Visit>
 void forEachRegion(const Info& info, Visit visit)
 {
@@ -106,24 +114,31 @@ void forEachRegion(const Info& info, Visit visit)
         status.set(i, visit(entryAt<SluiceRegion>(info.regions, i, info.regionStride)));
 }
 
-void compareChecksums(const SluiceChecksumInfo& info); // the command, in checksum.cpp
+void compareChecksums(const SluiceChecksumInfo& info); // runs the command; in checksum.cpp
 
-// Runs a tile codec's command: checks regions, calls decode(region) for the valid ones, and
-// compares checksums if the command has any.
+// Runs the command of a tile codec: calls decode(region) for the valid regions, gives the others
+// BAD_REGION, and compares checksums if the command has any.
+//   second                  a second destination in which regions may lie; may be empty
+//   maxSourceSize, maxSize  bytes of the largest compressed and decoded tile
 template <typename Info, typename Decode>
-void decodeRegions(const Info& info, uint64_t maxSourceSize, uint64_t maxSize, Decode decode)
+void decodeRegions(const Info& info, const SluiceBuffer& second, uint64_t maxSourceSize,
+                   uint64_t maxSize, Decode decode)
 {
     const SluiceChecksumInfo list = checksumOf(info);
+    SluiceChecksumInfo secondList = {};
+    secondList.destination = second;
     forEachRegion(info, [&](const SluiceRegion& region) -> uint32_t {
         return validSource(info.source, region, maxSourceSize) &&
-                       validDestination(list, region, maxSize)
+                       (validDestination(list, region, maxSize) ||
+                        validDestination(secondList, region, maxSize))
                    ? decode(region)
                    : SLUICE_ST_BAD_REGION;
     });
     if (info.expected.size != 0) compareChecksums(list);
 }
 
-// Decodes a valid region with decodeTile, or copies it if it is stored.
+// Decodes a valid region to `destination` with decodeTile. If the region's two sizes are equal, and
+// the flags contain STORED_IF_EQUAL, its bytes are not compressed and only copied.
 template <typename DecodeTile>
 uint32_t decodeRegion(uint32_t flags, const SluiceRegion& region, uint8_t* destination,
                       DecodeTile decodeTile)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The commands that decode lists of tiles, for any function that decodes one tile.
+// Runs the commands that decode lists of tiles. The reference and the fast decoders pass in the
+// function that decodes one tile.
 #pragma once
 
 #include "layout/gdeflate.h"
 #include "layout/gstd.h"
+#include "api/plan_gstd.h"
 #include "cpu/regions.h"
 
 namespace sluice::cpu {
 
-// decodeTile is a function like decodeGdeflateTile.
+// Runs a GDeflate command. decodeTile has the arguments of decodeGdeflateTile. If the destination
+// has rows with gaps between them, a tile is first decoded to the array `linear`.
 template <typename DecodeTile>
 void gdeflateList(const SluiceGdeflateInfo& info, DecodeTile decodeTile)
 {
@@ -24,14 +27,14 @@ void gdeflateList(const SluiceGdeflateInfo& info, DecodeTile decodeTile)
             });
         return status;
     };
-    decodeRegions(info, SLUICE_GD_MAX_COMPRESSED, SLUICE_GD_TILE_BYTES, decode);
+    decodeRegions(info, {}, SLUICE_GD_MAX_COMPRESSED, SLUICE_GD_TILE_BYTES, decode);
 }
 
-// decodeTile is a function like decodeGstdTile.
+// Runs a Gstd command. decodeTile has the arguments of decodeGstdTile.
 template <typename DecodeTile>
 void gstdList(const SluiceGstdInfo& info, DecodeTile decodeTile)
 {
-    decodeRegions(info, SLUICE_GS_MAX_COMPRESSED, SLUICE_GS_TILE_BYTES,
+    decodeRegions(info, info.secondDestination, SLUICE_GS_MAX_COMPRESSED, gstdTileBytes(info),
                   [&](const SluiceRegion& region) {
                       return decodeRegion(info.flags, region, pointer<uint8_t>(region.dstAddress),
                                           decodeTile);

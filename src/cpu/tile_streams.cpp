@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference for decoding whole tile streams (docs/format.md, section 2). A stream has a header,
+// a table of its tiles, and the tiles. The command parses all streams, makes a list of regions of
+// their tiles, decodes that list, and sets the final status of each stream.
 #include <sluice/sluice_tile_streams.h>
 
 #include "layout/tile_streams.h"
@@ -10,11 +13,13 @@
 namespace sluice::cpu {
 namespace {
 
-// The buffers of the info as host memory.
+// The buffers of a command, as pointers to host memory.
 struct Batch {
     explicit Batch(const SluiceTileStreamsInfo& info)
-        : count(countOf(info.streamCount, info.maxStreamCount)),
+        : pairs(hasPairs(info) ? pointer<const uint32_t>(info.streams) : nullptr),
           ranges(pointer<const SluiceStreamRange>(info.streams)),
+          count(pairs == nullptr ? countOf(info.streamCount, info.maxStreamCount)
+                                 : std::min(pairs[0], info.maxStreamCount)),
           source(pointer<const uint8_t>(info.source)), sourceSize(info.source.size),
           destinationSize(logicalSize(info.destination.size, info.rowBytes, info.rowPitch)),
           results(pointer<SluiceStreamResult>(info.results)),
@@ -22,22 +27,33 @@ struct Batch {
     {
     }
 
-    uint32_t count; // number of streams
+    // Returns where stream s is. Of a pair, the sizes are what is left of the buffers.
+    SluiceStreamRange range(uint32_t s) const
+    {
+        if (pairs == nullptr) return ranges[s];
+        const uint64_t from = pairs[1 + 2 * size_t(s)], to = pairs[2 + 2 * size_t(s)];
+        return {from, sourceSize - std::min(from, sourceSize), to,
+                destinationSize - std::min(to, destinationSize)};
+    }
+
+    const uint32_t* pairs; // the number of pairs, then the pairs; null: the list has ranges
     const SluiceStreamRange* ranges;
+    uint32_t count; // number of streams
     const uint8_t* source;
     uint64_t sourceSize;
-    uint64_t destinationSize; // logical bytes
+    uint64_t destinationSize; // without the gaps between rows
     SluiceStreamResult* results;
     SluiceStreamSummary& summary;
 };
 
+// Returns whether a range of bytes is aligned and inside a buffer.
 bool inside(uint64_t offset, uint64_t size, uint64_t bufferSize)
 {
     return offset % 4 == 0 && offset <= bufferSize && size <= bufferSize - offset;
 }
 
-// Parses one stream. Calls take(i, tile) for its tiles up to the first bad one. Returns PENDING if
-// the stream is valid.
+// Parses one stream: fills `stream` from its header, and calls take(i, tile) for its tiles up to
+// the first bad one. Returns SLUICE_STREAM_ST_PENDING if the stream is valid, otherwise an error.
 template <typename Take>
 uint32_t parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
                      Take take)
@@ -47,11 +63,14 @@ uint32_t parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceT
         return SLUICE_STREAM_ST_BAD_RANGE;
     if (range.sourceSize < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_STREAM_ST_TRUNCATED;
     const uint8_t* bytes = batch.source + range.sourceOffset;
-    if (sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream) != SLUICE_OK)
-        return SLUICE_STREAM_ST_BAD_HEADER;
+    const SluiceStatus header =
+        sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream);
+    if (header != SLUICE_OK)
+        return header == SLUICE_ERROR_VERSION ? SLUICE_STREAM_ST_TILE_SIZE
+                                              : SLUICE_STREAM_ST_BAD_HEADER;
     if (stream.dataOffset > range.sourceSize) return SLUICE_STREAM_ST_TRUNCATED;
-    const SluiceStatus table =
-        walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE, range.sourceSize, take);
+    const SluiceStatus table = walkTileTable(stream, bytes + SLUICE_TILE_STREAM_HEADER_SIZE,
+                                             range.sourceSize, batch.pairs != nullptr, take);
     if (table != SLUICE_OK)
         return table == SLUICE_ERROR_BUFFER_SIZE ? SLUICE_STREAM_ST_TRUNCATED
                                                  : SLUICE_STREAM_ST_BAD_TABLE;
@@ -59,15 +78,18 @@ uint32_t parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceT
                                                : SLUICE_STREAM_ST_PENDING;
 }
 
+// Parses all streams. Writes their statuses and their numbers of tiles.
 void checkStreams(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
 {
     const Batch batch(info);
-    batch.summary = {0, ~0u, 0, 0};
+    // The pairs that maxStreamCount leaves out have failed.
+    const uint32_t left = batch.pairs == nullptr ? 0 : batch.pairs[0] - batch.count;
+    batch.summary = {left, left == 0 ? ~0u : batch.count, 0, 0};
     for (uint32_t s = 0; s < info.maxStreamCount; ++s) {
         SluiceStreamResult result = {SLUICE_STREAM_ST_PENDING, 0, 0, 0};
         if (s < batch.count) {
             SluiceTileStream stream = {};
-            result.status = parseStream(batch, batch.ranges[s], stream,
+            result.status = parseStream(batch, batch.range(s), stream,
                                         [](uint32_t, const SluiceTileStreamTile&) {});
             if (result.status == SLUICE_STREAM_ST_PENDING) {
                 result.tileCount = stream.tileCount;
@@ -79,6 +101,8 @@ void checkStreams(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
     }
 }
 
+// Writes the regions of the tiles of all valid streams. A stream whose tiles do not all fit into
+// maxTileCount is refused. firstTiles: the index of each stream's first tile among all tiles.
 void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles,
                   const SluiceBuffer& regions)
 {
@@ -96,7 +120,7 @@ void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTi
             batch.summary.tileCount = std::min(batch.summary.tileCount, first);
             continue;
         }
-        const SluiceStreamRange& range = batch.ranges[s];
+        const SluiceStreamRange range = batch.range(s);
         SluiceRegion* list = pointer<SluiceRegion>(regions) + first;
         SluiceTileStream stream = {};
         parseStream(batch, range, stream, [&](uint32_t i, const SluiceTileStreamTile& tile) {
@@ -107,6 +131,7 @@ void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTi
     }
 }
 
+// Sets the final status of each stream from the statuses of its tiles, and counts failed streams.
 void writeVerdicts(const SluiceTileStreamsInfo& info)
 {
     const Batch batch(info);
@@ -134,8 +159,8 @@ ReferenceBackend::tileStreamsRequirements(const SluiceTileStreamsInfo& info) con
     return tileStreamsPlan(*this, info).requirements;
 }
 
-// plan.counts has one word per stream: its number of tiles, which the scan turns into the index of
-// its first tile.
+// plan.counts has a word for each stream. checkStreams writes the stream's number of tiles there;
+// the scan replaces it by the index of the stream's first tile.
 SluiceStatus ReferenceBackend::cmdTileStreams(SluiceCommands commands,
                                               const SluiceTileStreamsInfo& info)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of scans and reductions.
+// The operations of scans and reductions, for values of each type.
 #pragma once
 
 #include <sluice/sluice_scan.h>
@@ -12,7 +12,7 @@
 
 namespace sluice::cpu {
 
-// Compares, with -0 before 0. Neither value is NaN.
+// Returns whether a < b, with -0 before 0. Neither value may be NaN.
 template <typename T>
 bool less(T a, T b)
 {
@@ -23,6 +23,7 @@ bool less(T a, T b)
     }
 }
 
+// Returns the identity element of an operation: combined with any value, it gives that value.
 template <typename T, SluiceOperation operation>
 T identity()
 {
@@ -33,6 +34,7 @@ T identity()
     return isMin ? Limits::max() : Limits::lowest();
 }
 
+// Combines two values. Minimum and maximum ignore `b` if it is NaN. `a` is never NaN there.
 template <typename T, SluiceOperation operation>
 T combine(T a, T b)
 {
@@ -43,18 +45,19 @@ T combine(T a, T b)
     return less(a, b) == (operation == SLUICE_OPERATION_MAX) ? b : a;
 }
 
-// The type in which elements are combined. Sums of f32 need f64, since a plain sum's error grows
-// with the number of elements.
+// The type in which elements are combined. Sums of f32 use f64, since the error of a plain sum
+// grows with the number of elements.
 template <typename T, SluiceOperation operation>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;
 
+// Does what visitValues does, for one operation. visitValues calls it.
 template <SluiceOperation operation, typename Visitor>
 void visitTypes(SluiceValueType type, Visitor visit)
 {
     constexpr auto op = std::integral_constant<SluiceOperation, operation>();
     switch (type) {
-    case SLUICE_VALUE_I32: // sums wrap, so they are the sums of u32
+    case SLUICE_VALUE_I32: // sums wrap around, so they are computed as u32
         if constexpr (operation == SLUICE_OPERATION_SUM) {
             return visit(uint32_t(), op);
         } else {
@@ -66,7 +69,8 @@ void visitTypes(SluiceValueType type, Visitor visit)
     }
 }
 
-// Calls visit(T(), std::integral_constant<SluiceOperation, operation>()).
+// Calls visit(T(), std::integral_constant<SluiceOperation, operation>()), where T is the type of
+// the elements. So visit gets type and operation at compile time, from the types of its arguments.
 template <typename Visitor>
 void visitValues(SluiceOperation operation, SluiceValueType type, Visitor visit)
 {

@@ -6,7 +6,8 @@
 
 namespace sluice::cpu {
 
-// An error in an earlier phase takes precedence over one in a later phase (docs/format.md, 12.3).
+// The phases of decoding. If a region has several errors, its status is that of the earliest phase
+// (docs/format.md, 12.3).
 enum class ZstdPhase {
     structure,
     tables,
@@ -16,23 +17,24 @@ enum class ZstdPhase {
 
 struct ZstdOutcome {
     uint32_t status = SLUICE_ST_OK; // SLUICE_ST_...
-    // Where the first fault is: its phase, and how many blocks of the region precede its block. Both
-    // are 0 if there is none.
+    // The place of the error: its phase, and how many blocks of the region precede its block. Both
+    // are 0 if there is no error.
     ZstdPhase phase = ZstdPhase::structure;
     uint32_t block = 0;
-    uint64_t bytes = 0; // of the output, in blocks without a fault at its start
+    uint64_t bytes = 0; // bytes of output from the blocks before the first one with an error
 };
 
 struct ZstdRegion {
     const uint8_t* source;
     size_t sourceSize;
     uint8_t* destination;                         // may be NULL if size is 0
-    size_t size;                                  // exactly what the frames decode to
-    bool checksums = true;                        // checked where frames have them
+    size_t size;                                  // bytes that the frames must decode to, exactly
+    bool checksums = true;                        // compare checksums where frames have them
     const zstd::Dictionary* dictionary = nullptr; // may be NULL
+    uint32_t maxBlocks = UINT32_MAX;              // of the region
 };
 
-// Decodes one or more frames, with skippable ones between them.
+// Decodes one or more frames. Skippable frames may stand before, between and after them.
 ZstdOutcome decodeZstd(const ZstdRegion& region);
 
 } // namespace sluice::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checksums of decoded tiles: shaders/lib/kernels/checksum.h.
+// Checksums of decoded tiles: shaders/lib/kernels/checksum.h, with one warp for each tile.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/pitch.cuh"

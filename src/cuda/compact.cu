@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction in one pass with decoupled look-back, with one tile per block
-// (compact_block.cuh) or with many tiles through a ring (compact_ring.cuh, compact_words.cuh).
+// Stable compaction: writes the elements that pass a test, or their indices, or both, without gaps
+// and in their order. One pass is enough, since blocks publish how many elements of their tiles
+// they keep and look back at the counts of earlier tiles. A block does one tile (compact_block.cuh)
+// or many tiles through a *ring* in shared memory (compact_ring.cuh, compact_words.cuh).
 //
 // shaders/compact.comp, compact_ring.comp and compact_call.comp are its counterparts. Vulkan has no
-// asynchronous copies to shared memory, so its ring takes elements of 4 bytes only; and it has
-// compact_call.comp, with little code, for short lists, which need no kernel of their own here.
+// asynchronous copies to shared memory, so its ring takes elements of 4 bytes only. For short lists
+// Vulkan has compact_call.comp, which has little code; here compactKernel does short lists too.
 #include <algorithm>
 
 #include "cuda/kernels.h"
@@ -37,7 +39,9 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcesso
 #endif
 }
 
-// Returns whether the command is so short that programmatic dependent launch pays.
+// Returns whether the command is so short that programmatic dependent launch pays: the start of
+// this kernel then overlaps with the end of the kernel before. In a short command each block has
+// one tile.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;
@@ -51,10 +55,10 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactBlocksPerProcessor)
     waitForPreviousLaunch();
     if (isShort(params)) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
-    // An empty input has one empty tile.
+    // An empty input has one empty tile, because the block of the last tile writes the results.
     const uint32_t tiles = max(CompactTile<Bytes>::count(count), 1u);
     CountLookback lookback(shared.looked, params.scratch);
-    CompactRing<Bytes> compact{params, shared, lookback, count, tiles};
+    Compact<Bytes> compact{params, shared, lookback, count, tiles};
     if (hasMode(params, SLUICE_COMPACT_MODE_COUNT)) {
         compact.countAll();
     } else if (hasMode(params, SLUICE_COMPACT_MODE_SERIAL)) {
@@ -66,7 +70,7 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactBlocksPerProcessor)
             lookback.scan(tiles, params.polls);
             lookback.leave();
         } else {
-            compact.compactAll();
+            CompactRing<Bytes>{compact}.compactAll();
         }
         lookback.clean(tiles);
     }
@@ -80,7 +84,9 @@ CompactKernel kernelFor(uint32_t elementSize)
     case 1: return compactKernel<1>;
     case 2: return compactKernel<2>;
     case 8: return compactKernel<8>;
+    case 12: return compactKernel<12>;
     case 16: return compactKernel<16>;
+    case 20: return compactKernel<20>;
     default: return compactKernel<4>;
     }
 }
@@ -98,13 +104,13 @@ bool compactsWords(const CompactParams& params)
 
 uint32_t compactTileElements(uint32_t elementSize)
 {
-    return kCompactTileBytes / std::max(elementSize, 4u);
+    return kCompactRows * SLUICE_COMPACT_ROW_ELEMENTS(elementSize) * kCompactThreads;
 }
 
 cudaError_t loadCompact(CudaTraits& traits)
 {
     cudaError_t error = cudaSuccess;
-    for (const uint32_t size : {1u, 2u, 4u, 8u, 16u}) {
+    for (const uint32_t size : {1u, 2u, 4u, 8u, 12u, 16u, 20u}) {
         if (error != cudaSuccess) break;
         const void* kernel = reinterpret_cast<const void*>(kernelFor(size));
         cudaFuncAttributes attributes;
@@ -133,8 +139,10 @@ cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params, uint
                           bool programmatic)
 {
     const bool ring = (params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0;
+    const uint32_t tileBytes =
+        SLUICE_COMPACT_IS_WIDE(elementSize) ? kCompactWideTileBytes : kCompactTileBytes;
     return launch(stream, kernelFor(elementSize), params.workgroups, kCompactThreads, params,
-                  ring ? kCompactRingBytes : kCompactTileBytes, programmatic && isShort(params));
+                  ring ? kCompactRingBytes : tileBytes, programmatic && isShort(params));
 }
 
 } // namespace sluice

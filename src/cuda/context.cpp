@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Creates a context on a CUDA device: loads every kernel, so that a later command only launches,
-// and chooses the tuning.
-#include <sluice/sluice_cuda.h>
+// Creates a context on a CUDA device: loads every kernel, so that a later command has nothing to do
+// but launch, and chooses the tuning.
 
 #ifdef SLUICE_HAVE_CUDA
 
@@ -13,6 +12,8 @@
 namespace sluice {
 namespace {
 
+// Returns SLUICE_OK if the library can use the device, which needs compute capability 7.0 or more;
+// otherwise the error for the caller.
 SluiceStatus checkDevice(int device)
 {
     int deviceCount = 0;
@@ -26,7 +27,7 @@ SluiceStatus checkDevice(int device)
     return major < 7 ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK;
 }
 
-// Loads into the current device, which is `device`.
+// Loads all kernels into the current device, which is number `device`, and fills the traits.
 cudaError_t loadKernels(int device, CudaTraits& traits)
 {
     traits = {};
@@ -63,7 +64,7 @@ SluiceStatus CudaBackend::create(const SluiceCudaContextInfo& info,
     const SluiceStatus usable = checkDevice(info.device);
     if (usable != SLUICE_OK) return usable;
 
-    // The caller's current device is restored afterwards.
+    // The device that is current for the caller is set again afterwards.
     int current = 0;
     CudaTraits traits = {};
     cudaError_t error = cudaGetDevice(&current);
@@ -98,7 +99,8 @@ void CudaBackend::contextInfo(SluiceContextInfo& info) const
 
 SluiceStatus CudaBackend::cmdBarrier(SluiceCommands)
 {
-    return SLUICE_OK; // a stream runs in order
+    // A stream runs its commands in order, so nothing has to be enqueued.
+    return SLUICE_OK;
 }
 
 } // namespace sluice
@@ -106,13 +108,16 @@ SluiceStatus CudaBackend::cmdBarrier(SluiceCommands)
 SluiceStatus sluiceCreateCudaContextWithInfo(const SluiceCudaContextInfo* info,
                                              SluiceContext* context)
 {
-    if (context == nullptr) return SLUICE_ERROR_ARGUMENT;
+    const sluice::Reporter reporter =
+        info != nullptr ? sluice::Reporter{info->report, info->reportUser} : sluice::Reporter{};
+    sluice::ArgumentChecker check(reporter, __func__);
+    if (!check.given(SLUICE_NAMED(context))) return check.status();
     *context = nullptr;
-    if (info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
     std::unique_ptr<sluice::CudaBackend> backend;
     const SluiceStatus status = sluice::CudaBackend::create(*info, backend);
     if (status != SLUICE_OK) return status;
-    *context = new (std::nothrow) SluiceContext_T{backend.get()};
+    *context = new (std::nothrow) SluiceContext_T{backend.get(), reporter};
     if (*context == nullptr) return SLUICE_ERROR_OUT_OF_MEMORY;
     backend.release();
     return SLUICE_OK;
@@ -120,7 +125,7 @@ SluiceStatus sluiceCreateCudaContextWithInfo(const SluiceCudaContextInfo* info,
 
 SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context)
 {
-    const SluiceCudaContextInfo info = {device, nullptr};
+    const SluiceCudaContextInfo info = {device, nullptr, nullptr, nullptr};
     return sluiceCreateCudaContextWithInfo(&info, context);
 }
 

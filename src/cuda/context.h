@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CUDA backend: context.cpp loads the kernels, enqueue_X.cpp enqueues the commands on the
-// caller's stream. Nothing here allocates device memory or waits.
+// The CUDA backend. context.cpp loads the kernels, and the enqueue_*.cpp file of each command
+// enqueues it on the caller's stream. Nothing here allocates device memory or waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,11 +23,12 @@ public:
                                std::unique_ptr<CudaBackend>& backend);
 
     const CudaTuning& tuning() const { return m_tuning; }
-    // Commands enqueued from now on are planned by `tuning`. Must not be called while other threads
-    // enqueue.
+    // Commands that are enqueued from now on are planned with `tuning`. Must not be called while
+    // other threads enqueue.
     void setTuning(const CudaTuning& tuning) { m_tuning = tuning; }
-    // Return the device's side of the plans of scans and compactions. Compactions may also look
-    // ahead if their input is aligned.
+    // These return what the plans of scans and compactions (src/api) need to know of the device.
+    // compactMachine sets `lookAhead` as if the input were 16-byte aligned; cmdCompact clears the
+    // member if the input is not.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
@@ -66,12 +67,23 @@ public:
     SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) override;
     SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) override;
 #endif
+#if SLUICE_HAVE_ZSTD
+    SluiceStatus cmdZstd(SluiceCommands, const SluiceZstdInfo&) override;
+    SluiceRequirements zstdRequirements(const SluiceZstdInfo&) const override;
+#endif
+#if SLUICE_HAVE_UASTC
+    SluiceStatus cmdUastc(SluiceCommands, const SluiceUastcInfo&) override;
+    SluiceRequirements uastcRequirements(const SluiceUastcInfo&) const override;
+#endif
 
 private:
     explicit CudaBackend(const CudaTuning& tuning) : m_tuning(tuning) {}
 
     uint32_t reduceBlocksFor(const SluiceReduceInfo& info) const;
-    // Sets byPart to whether launchGstdExpand ran by part (and comes last, unless checksums do).
+    // Enqueues a Gstd decode. Sets byPart to whether the bytes of a part are made as soon as its
+    // symbols are known (GstdTurnParams). If byPart is true and no checksums were asked for, the
+    // last launch is a launchGstdExpand, so a programmatic launch of filters may follow it
+    // directly.
     cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const;
     cudaError_t undoFilters(cudaStream_t stream, const FilterLaunchParams& params) const;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes DFloat11 and ECF8 units, one window per thread. shaders/df11.comp explains the method;
-// both share the steps on a window (shaders/lib/kernels/df11_*.h). Here a block's input, signs and
-// mantissas are copied to shared memory asynchronously; in registers they would cost a third of the
-// blocks that a processor runs at once.
+// Decodes DFloat11 and ECF8 units (docs/format.md, 5), one window per thread.
+// shaders/lib/kernels/df11_unit.h explains unit, block, window, gap, symbol, rest, place and plan;
+// shaders/df11.comp explains the method. Both kernels share the steps on a window
+// (shaders/lib/kernels/df11_*.h). Here a block's input and its signs and mantissas are copied to
+// shared memory asynchronously; in registers they would let a processor run a third fewer blocks of
+// threads. ("Block" is a block of a unit in this file; CUDA's are called blocks of threads.)
 #include <sluice/sluice_df11.h>
 
 #include "cuda/kernels.h"
@@ -29,6 +31,7 @@ __device__ Df11Unit loadUnit(uint64_t address) { return *pointerTo<const Df11Uni
 namespace sluice {
 namespace {
 
+// The numbers that depend on the kind of a unit.
 template <uint32_t Kind>
 struct UnitForm {
     static constexpr bool isBf16 = Kind == SLUICE_DF11_KIND_BF16;
@@ -38,11 +41,13 @@ struct UnitForm {
         isBf16 ? SLUICE_DF11_BF16_POSITION_BYTES : SLUICE_DF11_FP8_POSITION_BYTES;
     static constexpr uint32_t elementBytes =
         isBf16 ? SLUICE_DF11_BF16_ELEMENT_BYTES : SLUICE_DF11_FP8_ELEMENT_BYTES;
-    static constexpr uint32_t ofUnit = 16 / elementBytes; // elements in 16 bytes
+    // Elements in an aligned unit of 16 bytes of output.
+    static constexpr uint32_t ofUnit = 16 / elementBytes;
 };
 using Bf16 = UnitForm<SLUICE_DF11_KIND_BF16>;
 using Fp8 = UnitForm<SLUICE_DF11_KIND_FP8>;
 
+// kernels/df11_windows.h calls codeBytesOf, maxSymbolOf and append.
 template <typename Form>
 __device__ constexpr uint32_t codeBytesOf(Form)
 {
@@ -54,6 +59,8 @@ __device__ constexpr uint32_t maxSymbolOf(Form)
     return Form::isBf16 ? SLUICE_DF11_BF16_MAX_SYMBOL : SLUICE_DF11_FP8_MAX_SYMBOL;
 }
 
+// Shifts the symbols in `held` up and appends those of `entry`. Only the lowest `words` words
+// change.
 __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 {
     const uint32_t shift = entry >> 20;
@@ -71,32 +78,36 @@ __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 namespace sluice {
 namespace {
 
-// The input of a block as it is in memory: its windows and the word behind them, their gaps and the
-// next gap.
+// The input of a block in the byte order of memory: its windows and the word behind them, their
+// gaps and the next block's first gap.
 struct Input {
     uint2 windows[kWindows + 1];
     uint32_t gaps[kWindows / 32 * 5 + 1];
 };
-__shared__ Input sInput[2]; // used in turn, by block
-// The element that a block ends before, alternating by block, and that of the next block while it
-// is loaded.
+__shared__ Input sInput[2]; // block b of the unit uses sInput[b % 2]
+// sStop[b % 2] is the number of the element before which block b ends. sNextStop gets this number
+// for the next block while that block's input is being loaded.
 __shared__ uint64_t sStop[2], sNextStop;
-// Units of 16 bytes whose signs and mantissas a thread has loaded ahead.
+// For this many of its first output units (16 bytes each), a thread loads signs and mantissas
+// ahead.
 constexpr uint32_t kFetched = 4;
 __shared__ uint2 sRests[kFetched * kThreads];
 __shared__ uint32_t sSums[2][kWarps];
-// The status of a block's first bad window, and the number of codes up to it.
+// If a block has a bad window: the status of the first one, and how many codes there are up to its
+// bad code.
 __shared__ uint32_t sFailure[2];
 
-// Builds a window from what is in memory. `left` is how many bytes the stream has from the window
-// on; `gaps` are two words, the first of which has the first bit of the window's gap.
+// Makes a Window of words as they are in memory. `pair` and `third` are the window's words and the
+// word behind them. `low` is the word of the gaps that has the first bit of the window's gap,
+// `high` the word behind it. `left` is how many bytes the stream has from the window on.
 template <typename Form>
 __device__ Window openWindow(uint2 pair, uint32_t third, uint32_t high, uint32_t low,
                              uint32_t index, uint32_t left)
 {
     constexpr uint32_t gapBits = Form::gapBits;
     Window window = {bigEndian(pair.x), bigEndian(pair.y), bigEndian(third), 0, 0, index};
-    if (left < 12) { // past the end there are zeros
+    // Bytes behind the stream are 0.
+    if (left < 12) {
         const uint32_t mask = ~(0xffffffffu >> 8 * (left % 4));
         const auto cut = [&](uint32_t& word, uint32_t i) {
             word &= i < left / 4 ? 0xffffffffu : i == left / 4 ? mask : 0;
@@ -111,6 +122,7 @@ __device__ Window openWindow(uint2 pair, uint32_t third, uint32_t high, uint32_t
     return window;
 }
 
+// Loads a window of the unit from memory.
 template <typename Form>
 __device__ Window loadWindow(Form, uint32_t index)
 {
@@ -126,8 +138,8 @@ __device__ Window loadWindow(Form, uint32_t index)
                             loadWord(wg.unit.gaps, min(at + 1, last)), index, left);
 }
 
-// The whole block of threads starts to load the input of a block of the unit, and the position
-// after it.
+// The whole block of threads begins to load the input of block `block` of the unit, and the element
+// before which that block ends.
 template <typename Form>
 __device__ void fetchInput(uint32_t block)
 {
@@ -152,7 +164,7 @@ __device__ void fetchInput(uint32_t block)
     if (threadIdx.x == kThreads - 1) {
         fetch(kWindows);
         if (block + 1 < unit.blocks) {
-            // not copied to
+            // A position of bf16 has 4 bytes, so the copy fills only the low half.
             if constexpr (Form::isBf16) reinterpret_cast<uint32_t*>(&sNextStop)[1] = 0;
             __pipeline_memcpy_async(&sNextStop,
                                     pointerTo<const uint8_t>(unit.positions) +
@@ -165,7 +177,7 @@ __device__ void fetchInput(uint32_t block)
     __pipeline_commit();
 }
 
-// Returns the thread's window of the loaded input.
+// Returns this thread's window of the block's input, which must have been loaded.
 template <typename Form>
 __device__ inline Window openInput(uint32_t block)
 {
@@ -178,6 +190,7 @@ __device__ inline Window openInput(uint32_t block)
                             input.gaps[at], input.gaps[at + 1], index, left);
 }
 
+// Stores the bf16 element at `place`, whose exponent is `symbol`.
 __device__ void storeOther(uint64_t unitsAt, uint64_t restAt, uint32_t place, uint32_t symbol)
 {
     const uint32_t value = loadByte(restAt, place);
@@ -193,13 +206,16 @@ __device__ void storeOther(uint64_t unitsAt, uint64_t restAt, uint32_t place, ui
 namespace sluice {
 namespace {
 
-// Joins bytes `Pair` and `Pair` + 1 of sign and mantissa with their exponents. Exponents of even
-// elements stand in `even`, those of odd ones in `odd`, the first in the highest byte.
+// Makes two bf16: elements 2 * Pair and 2 * Pair + 1 of eight. `even` has the exponents (minus the
+// unit's base) of elements 0, 2, 4 and 6, the first one in the highest byte; `odd` those of
+// elements 1, 3, 5 and 7. `rest` has the signs and mantissas of elements 0 to 3 (Pair 0 and 1) or 4
+// to 7. `base` is the unit's base at the places of both exponents.
 template <uint32_t Pair>
 __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest, uint32_t base)
 {
     constexpr uint32_t byte = 3 - Pair, first = Pair % 2 * 2;
-    // The selector takes bytes of `even` and `odd`; an 8 in it replicates the byte's highest bit.
+    // The selector takes a byte of `even` and one of `odd`. An 8 in it replicates the byte's
+    // highest bit, which is 0.
     uint32_t exponents;
     asm("prmt.b32 %0, %1, %2, %3;"
         : "=r"(exponents)
@@ -208,8 +224,8 @@ __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest,
     return (exponents * 128 + base) | (doubled & 0x807f807fu);
 }
 
-// Makes 16 bytes of elements, from place 8 * word on, of the staged exponents and 8 bytes of signs
-// and mantissas.
+// Returns 16 bytes of elements from place 8 * word on, made of the staged exponents and of `rest`,
+// their signs and mantissas.
 template <typename Form>
 __device__ inline uint4 mergeUnit(uint32_t staged, uint32_t word, uint2 rest, uint32_t turn)
 {
@@ -227,8 +243,9 @@ __device__ inline uint4 mergeUnit(uint32_t staged, uint32_t word, uint2 rest, ui
     }
 }
 
-// Returns the thread's first one, and the end, of the 16-byte units that lie wholly in the staged
-// places [begin, end).
+// Finds the aligned 16-byte units of output whose elements all have places that are staged, which
+// are the kStage places from `staged` on, and in [begin, end). Returns the number of this thread's
+// first such unit in x, and the end of all of them in y.
 template <typename Form>
 __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
 {
@@ -237,8 +254,8 @@ __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
                       min(end, staged + kStage) / each);
 }
 
-// Starts to load the signs and mantissas of a thread's first units, if they are 8-byte aligned.
-// `rest` is the address of those of place 0.
+// Begins to load the signs and mantissas of this thread's first units, if their address is a
+// multiple of 8. `rest` is the address of those of place 0.
 __device__ inline void fetchRests(uint2 units, uint64_t rest)
 {
     if (rest % 8 == 0) {
@@ -253,8 +270,8 @@ __device__ inline void fetchRests(uint2 units, uint64_t rest)
     __pipeline_commit();
 }
 
-// Stores the staged places [begin, end). `output` is the address of place 0, `rest` that of its
-// sign and mantissa.
+// Stores the elements whose places are staged, from `staged` on, and in [begin, end). `output` is
+// the address of place 0, `rest` that of its sign and mantissa.
 template <typename Form>
 __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, uint64_t output,
                                uint64_t rest, uint32_t turn)
@@ -286,7 +303,8 @@ __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, ui
                                    __funnelshift_r(middle, high, shift)));
         }
     }
-    // At the ends, whose words other blocks may write too, each thread stores an element.
+    // The two ends of the block are stored element by element, a thread each, because other blocks
+    // may write their words too.
     const uint32_t place = threadIdx.x < each ? begin / each * each + threadIdx.x
                                               : end / each * each + threadIdx.x - each;
     if (threadIdx.x >= 2 * each || place < begin || place >= end) return;
@@ -309,7 +327,7 @@ __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, ui
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns the element that a block starts with; it has 64 bits in fp8.
+// Returns the number of the element with which a block starts, which has 64 bits in fp8.
 template <typename Form>
 __device__ uint64_t positionOf(uint32_t block)
 {
@@ -317,7 +335,7 @@ __device__ uint64_t positionOf(uint32_t block)
     return Form::isBf16 ? loadWord(wg.unit.positions, block) : loadU64(wg.unit.positions, block);
 }
 
-// One thread plans a block that starts with element `begin` and ends before sNextStop.
+// One thread plans block `block`, which starts with element `begin` and ends before sNextStop.
 template <typename Form>
 __device__ void planNext(uint32_t block, uint64_t begin)
 {
@@ -325,14 +343,16 @@ __device__ void planNext(uint32_t block, uint64_t begin)
     sStop[block % 2] = sNextStop;
 }
 
-// The whole block of threads decodes a block of a good unit, which has been loaded and planned, and
-// loads and plans the next one if the unit has one.
+// The whole block of threads decodes block `block` of a good unit; the block's input has been
+// loaded, and it has been planned. Loads and plans the next block if the unit has one. Returns the
+// block's status.
 template <typename Form>
 __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
 {
     const Unit& unit = wg.unit;
     const uint32_t index = block * kWindows + threadIdx.x, turn = block % 2;
-    const bool isPlanner = threadIdx.x == kThreads - 1; // who has the least to write
+    // The planner is the thread that has the least to store.
+    const bool isPlanner = threadIdx.x == kThreads - 1;
     uint4 held;
     uint32_t counts, other;
     const bool hasNext = block + 1 < unit.blocks;
@@ -340,7 +360,8 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     uint32_t status = decodeWindow(Form{}, openInput<Form>(block), held, counts, other);
     const uint32_t own = counts & kCount;
 
-    // The lower half counts codes, the upper one bad windows. After a bad window nothing counts.
+    // The lower half of the sums' values counts codes, the upper half bad windows. Codes behind a
+    // bad window do not count.
     const uint32_t value = own | (status != SLUICE_ST_PENDING ? 0x10000u : 0),
                    inclusive = warpInclusiveSum(value);
     const WarpPrefix sum =
@@ -350,7 +371,8 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     if (threadIdx.x == 0) wg.otherCounts[turn ^ 1] = 0;
     const uint32_t planned = wg.plan[turn].status, begin = wg.plan[turn].begin,
                    end = wg.plan[turn].end;
-    const bool isLast = planned == SLUICE_ST_OK; // nothing counts after the last element
+    // In the unit's last block, codes behind the last element do not count.
+    const bool isLast = planned == SLUICE_ST_OK;
     if (planned == SLUICE_ST_BAD_INDEX) {
         status = SLUICE_ST_BAD_INDEX;
     } else if (sum.total >= 0x10000) {
@@ -368,17 +390,21 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     if (status != SLUICE_ST_OK || end == 0) {
         __pipeline_wait_prior(0);
         if (isPlanner && hasNext) planNext<Form>(block + 1, sStop[turn]);
-        __syncthreads(); // the next input is there
+        // This barrier makes the next block's input and plan visible.
+        __syncthreads();
         return status;
     }
 
-    const Block& plan = wg.plan[turn]; // read again where needed, because registers are scarce
+    // The plan is read again wherever it is needed, because registers are scarce.
+    const Block& plan = wg.plan[turn];
     const uint32_t place = begin + (before & 0xffff);
 #pragma unroll 1
     for (uint32_t staged = 0; staged < end; staged += kStage) {
-        if (staged != 0) __syncthreads(); // what was staged is out
+        // After this barrier the symbols that were staged before have been stored.
+        if (staged != 0) __syncthreads();
         fetchRests(ownUnits<Form>(staged, begin, end), plan.restAt);
-        // nobody's
+        // The block begins inside this word, so no window stores the word whole. stageShared ORs
+        // symbols into it, so it has to be 0 before.
         if (threadIdx.x == 0 && staged == 0 && begin % 8 != 0) wg.stage[begin / 8] = 0;
         stageOwn(staged, held, counts, place);
         if (other != 0 && staged == 0) noteOther(turn, other, place);
@@ -386,19 +412,24 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
         stageShared(staged, held, counts, place);
         if (counts > kCount) stageWindow(Form{}, staged, index, own, place);
         __pipeline_wait_prior(1);
-        __syncthreads(); // the next input is there too
+        // This barrier makes the staged symbols visible, and the next block's input.
+        __syncthreads();
         if (isPlanner && hasNext && staged == 0) planNext<Form>(block + 1, sStop[turn]);
         __pipeline_wait_prior(0);
         copyOut<Form>(staged, begin, end, plan.unitsAt, plan.restAt, turn);
     }
     if (wg.otherCounts[turn] > kOthers) {
-        __syncthreads(); // their elements have been written without them
+        // Too many symbols do not fit in four bits, so wg.others does not have them. After this
+        // barrier all other elements have been stored, and the elements with these symbols are
+        // stored now.
+        __syncthreads();
         if (other != 0) storeOthers(Form{}, turn, index, own, place, end);
     }
     return SLUICE_ST_OK;
 }
 
-// Does the same for a block that may be the first, for which nothing has been loaded or planned.
+// Decodes a block, as decodeBlock does. If it is the first for this block of threads, loads its
+// input and plans it before.
 template <typename Form>
 __device__ inline uint32_t decodeNext(uint32_t block, bool isFirst, uint32_t& turn)
 {
@@ -417,11 +448,11 @@ __global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
     const uint32_t begin = blockIdx.x * params.blocksPerWorkgroup;
     const uint32_t stop = min(begin + params.blocksPerWorkgroup, params.maxBlockCount);
     const uint32_t count = countOf(u64Of(params.unitCount), params.maxUnitCount);
-    const Unit& unit = wg.unit;                         // once there is one
-    uint32_t fetched = 0xffffffffu;                     // the block that has been loaded and
-                                                        // planned
-    uint32_t turn = 0, current = count, nextUnitAt = 0; // the block at which to look for another
-                                                        // unit
+    const Unit& unit = wg.unit; // valid once a unit has been opened
+    // The block of the list whose input has been loaded and which has been planned.
+    uint32_t fetched = 0xffffffffu;
+    // `current` is the open unit; nextUnitAt is the block from which on another unit may begin.
+    uint32_t turn = 0, current = count, nextUnitAt = 0;
     for (uint32_t block = begin; block < stop; ++block) {
         if (block >= nextUnitAt) {
             const uint32_t found = unitOf(params, block, count);
@@ -429,7 +460,8 @@ __global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
                          : found + 1 == count ? 0xffffffffu
                                               : max(firstBlockOf(params, found + 1), block + 1);
             if (found != count && found != current) {
-                __syncthreads(); // all are done with the previous unit and table
+                // After this barrier all threads are done with the previous unit and its table.
+                __syncthreads();
                 if (threadIdx.x == 0) {
                     openUnit(params, found);
                     wg.otherCounts[0] = wg.otherCounts[1] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the checksum of region lists.
+// Enqueues the checksums of a list of regions.
 #include "api/plan_regions.h"
 #include "cuda/enqueue.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues compaction: one launch; a partition counts first.
+// Enqueues a compaction: one launch, and for a partition an earlier one that counts.
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
@@ -43,9 +43,12 @@ SluiceStatus CudaBackend::cmdCompact(SluiceCommands commands, const SluiceCompac
     CompactParams params = compactParams(info, m_tuning.lookback.polls);
     setAddresses(params, info, addressOf);
     CompactMachine machine = compactMachine(info);
-    machine.lookAhead = machine.lookAhead && (params.input_.lo & 15) == 0;
+    // The ring loads tiles by bulk copies, which must be 16-byte aligned, and its stages have no
+    // room for elements of WIDE sizes (12 and 20 bytes).
+    machine.lookAhead =
+        machine.lookAhead && (params.input_.lo & 15) == 0 && !SLUICE_COMPACT_IS_WIDE(size);
     CompactPlan plan = planCompact(info, params, machine, compactsWords);
-    // A comparison that is not inverted takes the fewest instructions.
+    // The ring takes the fewest instructions for a comparison that is not inverted.
     if (size == 4 && (plan.params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0)
         normalizeTest(plan.params);
     if (plan.countingWorkgroups != 0) {

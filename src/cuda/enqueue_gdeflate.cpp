@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the GDeflate decode.
+// Enqueues the GDeflate decode of a list of regions.
 #include <sluice/sluice_gdeflate.h>
 
 #include "api/plan_regions.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the Gstd decode: for each turn the symbols, then the bytes. With programmatic dependent
-// launch, bytes are begun part by part while symbols are still being decoded.
+// Enqueues the Gstd decode: for each turn (plan_gstd.h) the symbols, then the bytes. With
+// programmatic dependent launch, the bytes of a part are made while symbols of other parts are
+// still being decoded.
 #include <sluice/sluice_gstd.h>
 
 #include "api/plan_gstd.h"
@@ -29,21 +30,25 @@ cudaError_t CudaBackend::decodeGstd(cudaStream_t stream, const SluiceGstdInfo& i
     const bool expands = tuning.symbolsOnly == 0;
     const bool programmatic = tuning.programmaticLaunch != 0 && expands;
     const bool single = turns.count() == 1;
-    // An epoch must not recur, because words of a turn long ago may still be in a slot.
+    // Each turn by part has an epoch. Turns that use the same slots must have different epochs,
+    // because a slot may still hold words of any earlier turn. So there is a limit to the number of
+    // turns.
     byPart = programmatic &&
              (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdFirstEpoch)));
     if (error == cudaSuccess && byPart) {
         void* const slots =
             reinterpret_cast<void*>(static_cast<uintptr_t>(fromPair(turns[0].scratch)));
-        error = cudaMemset2DAsync(slots, SLUICE_GSTD_SLOT_SIZE, 0,
-                                  SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
-                                  single ? turns[0].tileCount : 2 * turns[0].tileCount, stream);
+        error =
+            cudaMemset2DAsync(slots, turns.slotSize(), 0, SLUICE_GS_SEQUENCES_AT * sizeof(uint32_t),
+                              single ? turns[0].tileCount : 2 * turns[0].tileCount, stream);
     }
     for (uint32_t i = 0; i < turns.count() && error == cudaSuccess; ++i) {
         GstdTurnParams turn = {};
         static_cast<GstdParams&>(turn) = turns[i];
         if (byPart) {
-            turn.previousEpoch = i / 2 * kGstdFirstEpoch; // every other turn has the same slots
+            // Turns use the two halves of the slots alternately: turns i and i - 2 have the same
+            // slots.
+            turn.previousEpoch = i / 2 * kGstdFirstEpoch;
             turn.epoch = turn.previousEpoch + kGstdFirstEpoch;
         }
         error = launchGstdSymbols(stream, turn, programmatic && i != 0 && turns.overlapping());

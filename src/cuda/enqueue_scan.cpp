@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the scan family: one launch each, or two for a scan that sums f32.
+// Enqueues scans and reductions: one launch each, and before a scan that sums f32 a launch that
+// computes the prefixes of its tiles.
 #include <sluice/sluice_scan.h>
 
 #include "api/plan_scan.h"

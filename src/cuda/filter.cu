@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone by blocks of kFilterThreads, for many tiles (lib/filter_undo.cuh).
+// Undoes filters with blocks of kFilterThreads, for lists of many tiles (lib/filter_undo.cuh).
 #define SLUICE_FILTER_THREADS kFilterThreads
 #include "cuda/lib/filter_undo.cuh"
 
@@ -7,7 +7,7 @@ namespace sluice {
 
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
 {
-    // Otherwise no block takes a second tile.
+    // Without tickets, no block takes a tile from the counter.
     if (params.tickets == 0) return cudaSuccess;
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }

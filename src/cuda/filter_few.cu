@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone by blocks of twice as many threads, for few tiles: each takes less time, as a warp
-// has nothing to wait for but the waves of its own tile.
+// Undoes filters with blocks of twice as many threads, for lists of few tiles. Each tile then takes
+// less time, because more warps share its columns, and fewer blocks compete for the processor.
 #define SLUICE_FILTER_THREADS kFilterFewThreads
 #include "cuda/lib/filter_undo.cuh"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the float codec, a warp a tile; shaders/lib/float_tile.glsl and float_decode.comp explain
-// the method. Here steps that would cost more instructions in C++ are PTX, and the tiles of short
-// lists are prefetched.
+// Decodes tensors of the float codec (docs/format.md, section 6) to memory. A warp decodes a tile
+// (8,192 elements); a block takes neighbouring tiles of the list and builds a table for each tensor
+// that it reaches. shaders/lib/float_tile.glsl and float_decode.comp explain the method. Here steps
+// that would cost more instructions in C++ are PTX, and the tiles of short lists are prefetched.
 #include <sluice/sluice_float.h>
 
 #include "cuda/kernels.h"
@@ -22,6 +23,7 @@ __device__ T* pointerTo(uint64_t address)
     return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
 }
 
+// Reads tensor `index` of the list and checks it and its output.
 __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
 {
     const uint64_t* list = pointerFrom<const uint64_t>(params.tensors) + 8ull * index;
@@ -52,7 +54,8 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     return tensor;
 }
 
-// The length of the code of this thread's symbol, loaded while the tensor is.
+// Returns the length of the code of symbol threadIdx.x. Another thread reads and checks the tensor
+// meanwhile (loadTensor), so this function checks the address of the lengths itself.
 __device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
 {
     const uint64_t address = pointerFrom<const uint64_t>(params.tensors)[8ull * tensor + 3];
@@ -63,8 +66,8 @@ __device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
     return pointerTo<const uint8_t>(address)[symbol / 2] >> symbol % 2 * 4 & 15;
 }
 
-// Decodes a tile of a good tensor: its words are `units` units from `begin` on, and it has at least
-// one element.
+// Decodes a tile of a good tensor, which has at least one element, and returns its status. The
+// tile's words are `units` pairs of words, from pair `begin` of the tensor on.
 template <uint32_t Type>
 __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t begin,
                                    uint32_t units, uint32_t elements)
@@ -92,8 +95,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
         storeWhole<Type>(words, to);
     };
     if (kAhead<Type>) {
-        // A row of 256 elements stands behind the whole rows, so that a row may always be loaded
-        // ahead.
+        // Behind the rows of this loop come the last two rows of the tile. The first of these two
+        // is whole (256 elements), so the raw bits of one more row may always be loaded ahead.
         Raw even = {};
         if (hasWhole) even = loadRaw<Type>(places, true);
 #pragma unroll 1
@@ -110,7 +113,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
     }
 #pragma unroll 1
     for (; elements > kTailRows * kRow; elements -= kRow) {
-        const Raw row = loadRaw<Type>(places, true); // under way while the row is decoded
+        // These loads are under way while the row is decoded.
+        const Raw row = loadRaw<Type>(places, true);
         decodeWhole(row, places.output);
         advance();
     }
@@ -121,7 +125,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
         const Raw row = 8 * laneIndex() < elements ? loadRaw<Type>(places, more) : Raw{};
         decodeLastRow<Type>(stream, pairs);
         join<Type>(pairs, row, words);
-        if (elements >= kRow) { // the same for the warp
+        // This condition is the same for the whole warp.
+        if (elements >= kRow) {
             storeWhole<Type>(words, places.output);
         } else if (8 * laneIndex() < elements) {
             storeSome<Type>(words, kSize<Type> * (elements - 8 * laneIndex()), places.output);
@@ -135,6 +140,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
 template <uint32_t Type>
 using TypeOf = std::integral_constant<uint32_t, Type>;
 
+// Decodes a tile of the loaded tensor and returns its status. `complete` says that the tensor's
+// code is complete.
 __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile)
 {
     const Tensor& tensor = shared.tensor;
@@ -146,7 +153,7 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements =
         static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    const uint32_t units = min(end - begin, 1u << 16); // more than a tile can take
+    const uint32_t units = min(end - begin, 1u << 16); // no tile takes more
     const auto decode = [&](auto type) {
         return decodeElements<decltype(type)::value>(shared, tile, begin, units, elements);
     };
@@ -161,14 +168,15 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile
     }
 }
 
+// Prefetches `bytes` bytes at `from` into the L2 cache.
 __device__ void prefetch(const void* from, uint32_t bytes)
 {
     for (uint32_t at = 128 * laneIndex(); at < bytes; at += 128 * kWarpSize)
         asm volatile("prefetch.global.L2 [%0];" : : "l"(static_cast<const char*>(from) + at));
 }
 
-// Prefetches everything that a tile is decoded from, for launches of so few tiles that waiting for
-// memory would take longest.
+// Prefetches everything from which a tile is decoded. This is for launches with so few tiles that
+// their warps would wait for memory most of the time.
 __device__ void prefetchTile(const Tensor& tensor, uint32_t tile)
 {
     if (tile >= (tensor.count + kTile - 1) / kTile) return;
@@ -182,6 +190,7 @@ __device__ void prefetchTile(const Tensor& tensor, uint32_t tile)
         prefetch(tensor.words + begin, min(end - begin, 1u << 16) * kUnit);
 }
 
+// Returns the number, in the list of all tiles, of the first tile of a tensor.
 __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor)
 {
     if (tensor >= params.tensorCount) return params.tileCount;
@@ -191,13 +200,14 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
 __global__ void __launch_bounds__(kThreads, kFloatBlocksPerProcessor)
     floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
-    extern __shared__ uint4 sharedMemory[]; // larger than what can be declared
+    // The size of this memory is given with the launch, because a kernel cannot declare so much.
+    extern __shared__ uint4 sharedMemory[];
     BlockShared& shared = *reinterpret_cast<BlockShared*>(sharedMemory);
     const uint32_t warp = uniform(warpIndex());
     const uint32_t begin = blockIdx.x * params.tilesPerWorkgroup;
     const uint32_t stop = min(begin + params.tilesPerWorkgroup, params.tileCount);
 
-    // Finds the last tensor that begins at or before the first tile.
+    // Finds the last tensor that begins at or before this block's first tile.
     uint32_t tensor = 0;
     for (uint32_t count = params.tensorCount; count > 1;) {
         const uint32_t half = count / 2;
@@ -210,14 +220,16 @@ __global__ void __launch_bounds__(kThreads, kFloatBlocksPerProcessor)
             tensor + 1 < params.tensorCount ? max(firstTileOf(params, tensor + 1), tile) : stop;
         const uint32_t end = min(next, stop);
         if (end == tile) continue;
-        __syncthreads(); // the last tensor and its table have been used
+        // After this barrier all warps are done with the previous tensor and its table.
+        __syncthreads();
         const uint32_t length = loadLength(params, tensor);
         if (threadIdx.x == 0) shared.tensor = loadTensor(params, tensor);
         __syncthreads();
         if (shared.tensor.good && params.tilesPerWorkgroup <= kWarps && tile + warp < end)
             prefetchTile(shared.tensor, tile + warp - shared.tensor.firstTile);
         const bool complete = shared.tensor.good && buildTable(shared, length);
-        waitForPreviousLaunch(); // the statuses are PENDING
+        // The previous launch sets the statuses to PENDING, so it must end before they are written.
+        waitForPreviousLaunch();
         for (uint32_t at = tile + warp; at < end; at += kWarps) {
             const uint32_t status = decodeTile(shared, complete, at - shared.tensor.firstTile);
             if (laneIndex() == 0) writeStatus(params.status, params.tileCount, at, status);

@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables from descriptions or counts: shaders/lib/kernels/fse_tables.h.
+// Builds FSE tables from descriptions or from counts: shaders/lib/kernels/fse_tables.h.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/region.cuh"
-#include "cuda/lib/slots.cuh"
 
 namespace sluice {
 namespace {
 
 constexpr uint32_t kGroupsPerWorkgroup = 4, kThreads = kGroupsPerWorkgroup * kWarpSize;
 
-__shared__ struct {
-    alignas(4) uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
-    uint32_t symbols[SLUICE_FSE_SYMBOLS];
-} sSlots[kGroupsPerWorkgroup];
+} // namespace
+} // namespace sluice
 
-__device__ SlotMemory slotMemory(uint32_t group)
-{
-    return {sSlots[group].slots, sSlots[group].symbols};
-}
+#include "cuda/lib/fse.cuh"
 
-__device__ inline uint32_t fseSame(uint32_t symbol, uint32_t bits)
-{
-    uint32_t same = kAllLanes;
-#pragma unroll
-    for (uint32_t b = 0; b < bits; ++b) {
-        const uint32_t bit = symbol & 1u << b;
-        // the lanes that agree with this one
-        same &= ballotIf(bit) ^ selectIf(bit, 0, kAllLanes);
-    }
-    return same;
-}
+namespace sluice {
+namespace {
 
+// Returns the count of symbol `symbol`, a signed 16-bit number of the array at `source`.
 __device__ int countAt(uint64_t source, uint32_t symbol)
 {
     return reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(source))[symbol];
@@ -44,10 +31,12 @@ __device__ int countAt(uint64_t source, uint32_t symbol)
 namespace sluice {
 namespace {
 
+// kernels/fse_tables.h calls this function, which chooses the code for the number of symbols.
 __device__ void writeStates(const FseTable& table, bool on, uint32_t symbolBits, uint64_t states)
 {
     if (symbolBits <= 6)
-        fseStates(table, on, 6, states); // as most codes of Zstandard's
+        // This is faster, as it votes on 6 bits; most codes of Zstandard have at most 64 symbols.
+        fseStates(table, on, 6, states);
     else
         fseStates(table, on, 8, states);
 }

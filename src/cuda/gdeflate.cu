@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0 decode. A tile has a block of two warps: the first warp turns bits into tokens, and
-// the second turns tokens into bytes. docs/format.md specifies the format, rounds, limits and the
-// order of errors; shaders/gdeflate.comp explains the method. Here named barriers synchronize the
-// two warps, and a step is two rounds.
+// Decodes GDeflate 1.0 (docs/format.md, section 1). A block of two warps takes a tile: the first
+// warp turns bits into tokens, the second turns tokens into bytes (lib/lz_expand.cuh).
+// shaders/gdeflate.comp explains the method.
+//
+// A *round* reads one symbol in each of 32 lanes. The first warp hands the second its tokens in
+// *phases* of up to kRounds rounds, of which two are in flight; the warps synchronize by named
+// barriers. The shaders do four rounds without a branch; here a step of the loop does two.
 #include "formulas/gdeflate.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/bit_reader.cuh"
@@ -18,19 +21,24 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kThreads = 2 * kWarpSize;
+// The numbers of bits that index the look-up tables of literals and lengths, of distances, and of
+// the precode, which is the code of the code lengths.
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
-constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
-constexpr uint32_t kRounds = 16;                // a phase
-// The ring holds the tokens of two phases, tokens that wait for a distance, tokens that are not
-// placed yet and tokens of an unfinished group.
+// The index in TileShared::table at which the table of distances begins.
+constexpr uint32_t kDistTable = 1u << kLitBits;
+constexpr uint32_t kRounds = 16; // rounds of a phase
+// The ring of tokens must hold the tokens of two phases, 32 tokens that wait for a distance, tokens
+// that are not placed yet, and the tokens of an unfinished group of bytes (lib/lz_expand.cuh).
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
 
-// Flags of table entries
-constexpr uint32_t kUndefined = 1u << 28; // must not occur
-constexpr uint32_t kStores = 1u << 29;    // completes a token: a literal or a distance
-constexpr uint32_t kLength = 1u << 30;    // begins a match
-constexpr uint32_t kSpecial = 1u << 31;   // end of block, or undefined
+// Flags of the entries of look-up tables (huffmanEntry):
+constexpr uint32_t kUndefined = 1u << 28; // the symbol must not occur
+constexpr uint32_t kStores = 1u << 29;    // the symbol completes a token: a literal or a distance
+constexpr uint32_t kLength = 1u << 30;    // the symbol begins a match
+constexpr uint32_t kSpecial = 1u << 31;   // the symbol ends the block, or is undefined
 
+// These return the entry of a symbol whose code has `length` bits: of the precode, of literals and
+// lengths, and of distances. The entry's base is the value that goes into a token.
 __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
 {
     return huffmanEntry(length, 0, 0, symbol);
@@ -57,24 +65,27 @@ __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 
 struct TileShared {
     ExpandShared expand;
-    HuffmanCode code[2]; // literals and lengths, distances
+    HuffmanCode code[2]; // of literals and lengths, and of distances
     union {
-        uint32_t table[kDistTable + (1u << kDistBits)]; // literals and lengths, then distances
-        // dead before the table is filled
+        uint32_t table[kDistTable + (1u << kDistBits)]; // the look-up tables of these two codes
+        // The lengths are needed only until the table is filled.
         uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     };
     uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     HuffmanScratch huffman;
     uint32_t window[kBitWindow];
-    uint2 published[2]; // written by the first warp: complete tokens; status, PENDING until the
-                        // last phase
-    uint32_t failed[2]; // written by the second warp, for each phase: whether it has found a bad
-                        // token
+    // The first warp writes these for each phase: how many tokens are complete, and the status,
+    // which is PENDING until the last phase.
+    uint2 published[2];
+    // The second warp writes this for each phase: whether it has found a bad token.
+    uint32_t failed[2];
 };
 
-// The two warps hand over phases, with two in flight, through the hardware's named barriers.
-// Barrier numbers must be constants: with a number from a register ptxas 13.0 reserves all 16, and
-// then four blocks fill a processor.
+// The two warps hand phases over through the hardware's named barriers: "published" says that a
+// phase's tokens are there, "taken" that the second warp is done with them. Two phases are in
+// flight, so there are two barriers of each kind. The numbers of barriers must be constants: for a
+// number in a register ptxas 13.0 reserves all 16 barriers, and then only four blocks fit on a
+// processor.
 template <uint32_t Barrier>
 __device__ inline void await()
 {
@@ -93,28 +104,34 @@ __device__ inline void arrivePublished(uint32_t phase)
 __device__ inline void awaitTaken(uint32_t phase) { phase % 2 == 0 ? await<2>() : await<3>(); }
 __device__ inline void arriveTaken(uint32_t phase) { phase % 2 == 0 ? arrive<2>() : arrive<3>(); }
 
+// The part of a tile that the decoder reads next.
 enum class Next {
     header,
     stored,
     symbols
 };
 
-// Turns bits into tokens.
+// Turns bits into tokens, in the first warp. All of its lanes call each function together.
+// Functions that return a status return PENDING as long as there is more to come.
 struct TokenDecoder {
     TileShared& shared;
     BitReader bits;
     Next next = Next::header;
     bool final = false;
     uint32_t blocks = 0;
-    uint32_t tokens = 0;     // tokens that have begun
-    uint32_t before = 0;     // the same before the last round
-    uint32_t storedLeft = 0; // bytes of a stored block
-    uint32_t pending = 0;    // lanes that read a distance next
-    // For this lane's match: the index of its token, and its length - 1 as in the token.
+    uint32_t tokens = 0;     // how many tokens have begun
+    uint32_t before = 0;     // `tokens` as it was before the last round
+    uint32_t storedLeft = 0; // bytes that the stored block still has
+    uint32_t pending = 0;    // the lanes that read a distance next
+    // For this lane's match: the number of its token, and its length - 1 in the upper half, as in
+    // the token. `length` is 0 if the lane reads a literal or a length next.
     uint32_t slot = 0, length = 0;
-    uint32_t tableMask = 0, tableBase = 0; // the table that this lane reads next
+    uint32_t tableMask = 0, tableBase = 0; // which table this lane reads next
 
+    // Does a phase.
     __device__ uint32_t phase();
+    // Returns how many tokens are complete. While a lane still has to read a distance, the tokens
+    // of the last round do not count.
     __device__ uint32_t completeTokens() const { return pending != 0 ? before : tokens; }
 
 private:
@@ -132,8 +149,8 @@ private:
     __device__ uint32_t endBlock();
 };
 
-// Reads the code lengths of a dynamic block: first those of literals and lengths, and starting at
-// index 288 those of distances.
+// Reads the code lengths of a dynamic block into shared.lengths: those of literals and lengths, and
+// from index 288 on those of distances.
 __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t distCount)
 {
     const uint32_t total = litCount + distCount;
@@ -147,7 +164,7 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
         const uint32_t inclusive = warpInclusiveSum(run), at = position + inclusive - run;
         const bool valid = at < total;
 
-        // A repeat takes its value from the nearest lower lane that defines one.
+        // A repeat (symbol 16) takes its value from the nearest lower lane that has one.
         const uint32_t defines = __ballot_sync(kAllLanes, symbol != 16);
         const uint32_t defined = symbol < 16 ? symbol : 0;
         const uint32_t source = symbol == 16 ? defines & lanesBelow() : 1u << laneIndex();
@@ -175,7 +192,8 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
     return SLUICE_ST_OK;
 }
 
-// Builds the tables of a dynamic (type 2) or static (type 1) block.
+// Builds the tables of a dynamic (type 2) or static (type 1) block. `header` has the bits of the
+// stream that follow the block's type.
 __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
 {
     const uint32_t lane = laneIndex();
@@ -185,7 +203,8 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
         litCount = (header & 31) + 257;
         distCount = (header >> 5 & 31) + 1;
         const uint32_t preCount = (header >> 10 & 15) + 4;
-        // The places of the precode lengths (RFC 1951, 3.2.7), 5 bits each, 12 to a word.
+        // The symbols whose lengths a header lists, in its order (RFC 1951, 3.2.7), 5 bits each, 12
+        // in a word.
         constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 |
                                     7ull << 25 | 9ull << 30 | 6ull << 35 | 10ull << 40 |
                                     5ull << 45 | 11ull << 50 | 4ull << 55;
@@ -223,7 +242,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     const bool good = huffmanBuild<kDistBits, SLUICE_GD_DIST_SYMS / kWarpSize>(
         shared.lengths + firstDistance, shared.sorted + firstDistance, shared.code[1],
         shared.table + kDistTable, shared.huffman, distEntry);
-    // This table shares its memory with the code lengths.
+    // This table uses the memory of the code lengths, so it is built last.
     if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(
                      shared.lengths, shared.sorted, shared.code[0], shared.table, shared.huffman,
                      litEntry)) {
@@ -234,7 +253,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     return SLUICE_ST_OK;
 }
 
-// Does a round of a stored block; an empty block still refills lane 0.
+// Does a round of a stored block, up to 32 bytes. A block without bytes still refills once.
 __device__ uint32_t TokenDecoder::storedRound()
 {
     const uint32_t n = min(storedLeft, kWarpSize);
@@ -248,7 +267,7 @@ __device__ uint32_t TokenDecoder::storedRound()
     return storedLeft == 0 ? endBlock() : SLUICE_ST_PENDING;
 }
 
-// Looks up the entry of this lane's next symbol.
+// Returns the entry of this lane's next symbol.
 __device__ uint32_t TokenDecoder::symbol() const
 {
     const uint32_t entry = shared.table[(bits.peek() & tableMask) | tableBase];
@@ -258,7 +277,8 @@ __device__ uint32_t TokenDecoder::symbol() const
                          shared.code[kind]);
 }
 
-// After a length the lane reads a distance, after everything else a literal or length.
+// Chooses the table for this lane's next symbol: after a length the lane reads a distance, after
+// everything else a literal or a length. `entry` and `value` are those of the symbol just read.
 __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
 {
     const uint32_t begins = entry & kLength;
@@ -267,6 +287,7 @@ __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
     tableBase = selectIf(begins, kDistTable, 0);
 }
 
+// Takes over the variables that a round changes.
 __device__ void TokenDecoder::take(const TokenDecoder& after)
 {
     bits = after.bits;
@@ -279,8 +300,8 @@ __device__ void TokenDecoder::take(const TokenDecoder& after)
     tableBase = after.tableBase;
 }
 
-// Does a round of one symbol a lane: the distance of the match whose length it read in the round
-// before, or a literal or length.
+// Does a round. A lane reads the distance of the match whose length it has read in the round
+// before, or else a literal or a length.
 __device__ uint32_t TokenDecoder::symbolRound()
 {
     const uint32_t entry = symbol();
@@ -297,10 +318,10 @@ __device__ uint32_t TokenDecoder::symbolRound()
     return SLUICE_ST_PENDING;
 }
 
-// Does two rounds in one step with a common refill, which makes the chain of dependent instructions
-// a third shorter. This is possible if no lane needs the word that it takes after the first round
-// for its second symbol. Returns false if some lane does, or if there is a symbol other than
-// literals and matches; then only unpublished tokens have changed.
+// Does two rounds with one refill, which makes the chain of dependent instructions a third shorter.
+// Returns false if it cannot: if a lane's second symbol needs bits of the refill that was left out
+// between the rounds, if a symbol ends the block or is undefined, or if the input may end. In that
+// case nothing has changed but tokens that are not published yet.
 __device__ bool TokenDecoder::twoRounds()
 {
     TokenDecoder after = *this;
@@ -344,20 +365,21 @@ __device__ uint32_t TokenDecoder::symbolRounds()
     return SLUICE_ST_PENDING;
 }
 
-// Does the round with the end-of-block symbol, and one more round for distances that are still
-// missing.
+// Does the round in which the block ends, and one more for matches that still lack their distance.
 __device__ uint32_t TokenDecoder::lastRounds()
 {
     const uint32_t lane = laneIndex();
     uint32_t entry = symbol();
-    // Lanes above the lowest end-of-block symbol only read distances.
+    // Lanes above the lowest end-of-block symbol read distances only.
     const uint32_t ends = __ballot_sync(kAllLanes, (entry & (kSpecial | kUndefined)) == kSpecial);
-    const uint32_t upToEnd = ends ^ (ends - 1); // all ones if there is none
+    // Ones for the lanes up to the lowest with an end-of-block symbol; all ones if there is none.
+    const uint32_t upToEnd = ends ^ (ends - 1);
     if (~(pending | upToEnd) >> lane & 1) entry = 0;
     if (__any_sync(kAllLanes, (entry & kUndefined) != 0)) return SLUICE_ST_BAD_CODE;
 
     uint32_t value = huffmanValue(entry, bits.peek());
-    const uint32_t begin = ~pending & upToEnd >> 1; // the end-of-block symbol is no token
+    // Ones for the lanes that begin a token. The end-of-block symbol does not begin one.
+    const uint32_t begin = ~pending & upToEnd >> 1;
     if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(begin & lanesBelow()));
     if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
     bits.consume(entry);
@@ -378,12 +400,14 @@ __device__ uint32_t TokenDecoder::lastRounds()
     return endBlock();
 }
 
+// Ends the block; if it was the last one, the tile is complete.
 __device__ uint32_t TokenDecoder::endBlock()
 {
     next = Next::header;
     return final ? SLUICE_ST_OK : SLUICE_ST_PENDING;
 }
 
+// Reads the header of the next block and builds its codes.
 __device__ uint32_t TokenDecoder::readHeader()
 {
     if (blocks++ == SLUICE_GD_MAX_BLOCKS) return SLUICE_ST_LIMIT;
@@ -410,7 +434,7 @@ __device__ uint32_t TokenDecoder::readHeader()
     return status == SLUICE_ST_OK ? SLUICE_ST_PENDING : status;
 }
 
-// Reads a header, or does the rounds of a phase. Returns PENDING if there is more to come.
+// A phase reads a header or does rounds.
 __device__ uint32_t TokenDecoder::phase()
 {
     if (next == Next::header) return readHeader();
@@ -423,7 +447,7 @@ __device__ uint32_t TokenDecoder::phase()
     return status;
 }
 
-// The work of the first warp.
+// The first warp does this: it turns the tile's bits into tokens, phase by phase.
 __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t sourceSize)
 {
     TokenDecoder decoder = {shared};
@@ -444,8 +468,9 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
     }
 }
 
-// The work of the second warp. After a bad token it takes no more tokens, but continues until the
-// first warp has seen the error.
+// The second warp does this: it turns tokens into bytes. Returns the tile's status. After a bad
+// token it takes no more tokens, but goes on through the phases until the first warp has seen the
+// error.
 template <typename Tile>
 __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)
 {
@@ -469,6 +494,7 @@ __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t s
     }
 }
 
+// Copies a tile that is stored without compression.
 template <typename Tile>
 __device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
 {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns the symbols of Gstd tiles into bytes, one tile per block. For each group of bytes the runs
-// are marked (gstd_mark.cuh) and then turned into bytes (gstd_make.cuh). Literals are kept at the
-// end of the part's output until they are used, so that all runs, of literals or of a match, are
-// copies. If all tiles run at the same time, a part is started as soon as its symbols are known.
+// The byte stage of Gstd (docs/format.md, section 7): turns the symbols that gstd_symbols.cu has
+// decoded into bytes. A block takes a tile, and makes one group of its bytes after the other
+// (gstd_part.cuh explains group and piece): gstd_mark.cuh finds the runs of the group,
+// gstd_make.cuh makes the bytes. Literals stand at the end of the part's output until they are
+// used, so that all runs, literals and matches alike, are copies inside the tile.
 //
-// shaders/gstd_expand.comp has the same steps with eight bytes an invocation. Here a thread takes
-// words, most of which need one run for their four bytes; the bytes of one batch then took 0.22 and
-// 0.24 instead of 0.31 and 0.26 ms.
+// With an epoch above 0, both kernels of a turn run at the same time, and this one makes the bytes
+// of a part as soon as the part's symbols have been published (gstd_tile.cuh).
+//
+// shaders/gstd_expand.comp has the same steps, but an invocation makes eight neighbouring bytes.
+// Here a thread makes words, because most words need one run for their four bytes. That took 0.22
+// ms for a batch of textures and 0.24 ms for one of maps; with eight bytes per thread it was 0.31
+// and 0.26.
 #include "cuda/kernels.h"
 #include "cuda/lib/gstd_make.cuh"
 #include "cuda/lib/region.cuh"
@@ -15,7 +20,7 @@
 namespace sluice {
 namespace {
 
-// Returns the status of a part to all threads; when expanding by part they wait for it.
+// Returns the status of a part to all threads. If the parts are still being decoded, waits for it.
 template <uint32_t Warps>
 __device__ uint32_t partStatus(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                uint32_t part, uint32_t epoch)
@@ -27,7 +32,7 @@ __device__ uint32_t partStatus(const GstdExpandTile& tile, GstdExpandShared<Warp
     __syncthreads();
     return status;
 }
-// Returns the status of the first bad part in [from, parts), or OK.
+// Returns the status of the first bad part in [from, parts), or SLUICE_ST_OK.
 template <uint32_t Warps>
 __device__ uint32_t partsStatus(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                 uint32_t from, uint32_t parts, uint32_t epoch)
@@ -39,7 +44,8 @@ __device__ uint32_t partsStatus(const GstdExpandTile& tile, GstdExpandShared<War
     return SLUICE_ST_OK;
 }
 
-// Reads the headers of the parts of a good tile, by the first warp.
+// The first warp reads the headers of the tile's parts, which gstd_symbols.cu has checked, into
+// shared.parts.
 template <uint32_t Warps>
 __device__ void loadParts(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                           uint32_t parts)
@@ -60,6 +66,7 @@ __device__ void loadParts(const GstdExpandTile& tile, GstdExpandShared<Warps>& s
     shared.parts[lane] = part;
 }
 
+// Makes the bytes of the tile, part by part. Returns its status.
 template <uint32_t Warps>
 __device__ uint32_t expandTile(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                uint32_t epoch)
@@ -99,17 +106,20 @@ template <uint32_t Warps, uint32_t BlocksPerProcessor>
 __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     gstdExpandKernel(GstdTurnParams params)
 {
-    extern __shared__ __align__(16) uint8_t sharedBytes[]; // more than can be declared
+    // The size of this memory is given with the launch, because a kernel cannot declare so much.
+    extern __shared__ __align__(16) uint8_t sharedBytes[];
     GstdExpandShared<Warps>& shared = *reinterpret_cast<GstdExpandShared<Warps>*>(sharedBytes);
-    letNextLaunchBegin(); // it decodes the symbols of the next turn
+    // The next launch, which decodes the symbols of the next turn, may begin.
+    letNextLaunchBegin();
     const uint32_t index = params.firstTile + blockIdx.x;
     const bool byPart = params.epoch != 0;
     if (index >= regionCount(params)) {
         if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
         return;
     }
-    uint32_t* const slot = pointerFrom<uint32_t>(params.scratch) +
-                           static_cast<uint64_t>(blockIdx.x) * SLUICE_GS_SLOT_WORDS;
+    uint32_t* const slot =
+        pointerFrom<uint32_t>(params.scratch) +
+        static_cast<uint64_t>(blockIdx.x) * (SLUICE_GS_SLOT_BYTES(params.maxTileBytes) / 4);
     if (threadIdx.x == 0) {
         shared.badOffset = shared.tooDeep = 0;
         shared.status = byPart ? waitFor(slot, params.epoch) : slot[0];
@@ -121,14 +131,16 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     tile.slot = slot;
     uint32_t status = shared.status;
     __syncthreads();
-    if (status == SLUICE_ST_OK) { // then the addresses have been checked
+    // A slot has this status only if gstd_symbols.cu has checked the region's addresses.
+    if (status == SLUICE_ST_OK) {
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
         if ((params.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0 && region.sourceSize == region.size) {
             tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
             status = expandTile(tile, shared, params.epoch);
-            // Parts that this block has not come to are still being written to the slot.
+            // After an error, parts that this block has not reached may still be written to the
+            // slot. The slot must not be released (kDoneAt) before that ends.
             if (byPart && status != SLUICE_ST_OK && threadIdx.x <= (tile.source[0] & 15))
                 waitFor(slot + SLUICE_GS_PARTS_AT + threadIdx.x, params.epoch);
         }
@@ -136,10 +148,12 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     __syncthreads();
     if (threadIdx.x == 0) {
         if (byPart) publish(slot + kDoneAt, params.epoch);
-        __threadfence(); // a block that waits for the status reads the bytes
+        // A launch that waits for this status must then see the bytes.
+        __threadfence();
         writeStatus(params, index, status);
     }
-    // The next launch may rely on the symbols, too.
+    // The launch after this one waits for this one only, but may rely on the symbols too. So this
+    // launch ends only after the launch that decodes them.
     if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have.
-// shaders/gstd_symbols.comp explains the method. Here a lane group is always a warp of its own, so
-// branches need no predicates.
+// The symbol stage of Gstd (docs/format.md, section 7): decodes the literals and sequences of
+// tiles. A block is one warp. A tile has SLUICE_GS_LANE_GROUPS blocks, as many as it may have
+// parts, and each decodes one part. The literals are written to the end of the part's output, the
+// sequences to the tile's slot of scratch (layout/gstd.h).
+//
+// shaders/gstd_symbols.comp and shaders/lib/gstd_*.glsl use the same method. A lane group is always
+// a warp of its own here, so the code branches where theirs switches lanes off.
 #include "formulas/gstd.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/gstd_tile.cuh"
@@ -17,6 +21,8 @@ constexpr uint32_t kBlocksPerTile = SLUICE_GS_LANE_GROUPS, kThreads = kWarpSize;
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
+// The four tables of sequences, in the order in which they are described. Table t occupies rows 2 t
+// and 2 t + 1 of Rows, since an alphabet has at most 64 symbols.
 enum : uint32_t {
     kLiteralLengths,
     kMatchLengths,
@@ -29,14 +35,17 @@ __device__ uint32_t shuffle(uint32_t value, uint32_t lane)
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }
 
-// Lane i holds the properties of the tile's part i.
+// The tile that a warp works on. Lane i holds four numbers of part i: partBegin is the first byte
+// of its output, partSize is how many bytes that has, partFirst is the first 16-bit word of its
+// source, partWords is how many words that has. Bit i of an owner mask is set if part i has a
+// literals' table of its own, or sequences' tables of its own.
 struct Tile : GstdTile {
     uint32_t* slot;
     uint32_t sourceBytes, size, parts;
     uint32_t partBegin, partSize, partFirst, partWords;
     uint32_t literalOwners, sequenceOwners;
 
-    // Reads the header and the list of parts.
+    // Reads the tile's header and the list of its parts. Returns their status.
     __device__ uint32_t loadParts()
     {
         parts = 0;
@@ -70,19 +79,20 @@ struct Tile : GstdTile {
     }
 };
 
-// Returns the last part in `owners` before `part`, or kNone.
+// Returns the last part in `owners` before `part`, or kNone if there is none.
 __device__ uint32_t ownerBefore(uint32_t owners, uint32_t part)
 {
     owners &= (1u << part) - 1;
     return owners == 0 ? kNone : highestBit(owners);
 }
 
-// The slots, or code lengths, of the symbols lane, lane + 32 and so on. The tables of sequences
-// have two rows each.
+// The numbers that were read for each symbol: its number of slots (docs/format.md, 7.2) or its code
+// length. A row is 32 symbols, one per lane: row r gives lane i symbol 32 r + i.
 struct Rows {
     uint32_t v[8];
 };
 
+// The four words at the beginning of a coded part.
 struct Header {
     uint32_t w0, w3, literalCount, sequenceCount;
 
@@ -98,6 +108,7 @@ struct Header {
     __device__ uint32_t literalLog() const { return SLUICE_GS_MIN_LOG + (w0 >> 6 & 7); }
     __device__ uint32_t sequenceLog() const { return SLUICE_GS_MIN_LOG + (w0 >> 9 & 7); }
     __device__ uint32_t modulus() const { return (w3 & 63) + 1; }
+    // Checks the header and returns its status. `size` is the number of bytes of the part's output.
     __device__ uint32_t check(uint32_t size) const
     {
         if (w0 >> 13 != 0 || (w3 >> 6 & 3) != 0 || literalLog() > SLUICE_GS_MAX_LITERAL_LOG ||
@@ -108,8 +119,13 @@ struct Header {
     }
 };
 
-// Where each of the last three offsets comes from: the lane that changed it, or 32 + its index
-// among the three offsets before these lanes.
+// An offset may repeat one of the last three offsets, which form a list, the latest first. 32 lanes
+// decode 32 sequences at once, so a lane does not know yet what the lanes below it have put into
+// the list. It finds the *origin* of its offset instead: a lane below, whose offset it takes, or
+// 32, 33 or 34 for the first, second or third offset that the list had before these 32 sequences.
+// latest, second and third return the origins of the list's three offsets after the lanes in
+// `changes` have changed the list. `swaps` are those lanes of `changes` that only exchanged the
+// first two.
 __device__ inline uint32_t latest(uint32_t changes)
 {
     return changes != 0 ? highestBit(changes) : 32;
@@ -132,6 +148,7 @@ public:
     {
     }
 
+    // Decodes part `part` of the tile and returns its status.
     __device__ uint32_t decode(uint32_t part)
     {
         const uint32_t first = ofPart(m_tile.partFirst, part),
@@ -147,7 +164,10 @@ public:
         const Header header(m_tile, first);
         if (const uint32_t status = header.check(size); status != SLUICE_ST_OK) return status;
 
-        // The tables of earlier parts come first, then this part's, behind which its symbols stand.
+        // Reads the tables in three passes: the literals' table of an earlier part, the sequences'
+        // tables of an earlier part, and finally this part's own. Its own tables come last, because
+        // behind them the list of words goes on with the part's symbols. Passes 0 and 1 are left
+        // out if this part owns those tables.
         const uint32_t literalOwner =
             header.oldLiterals() ? ownerBefore(m_tile.literalOwners, part) : part;
         const uint32_t sequenceOwner =
@@ -175,10 +195,13 @@ public:
     }
 
 private:
+    // Returns the number of part `part`; lane i has the number of part i in `value`.
     static __device__ uint32_t ofPart(uint32_t value, uint32_t part)
     {
         return uniform(shuffle(value, part));
     }
+    // Returns how many symbols the table has. Offsets have remainders only if the modulus is above
+    // 1.
     static __device__ uint32_t alphabet(uint32_t table, uint32_t modulus)
     {
         return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
@@ -187,11 +210,16 @@ private:
                : modulus > 1            ? modulus
                                         : 0;
     }
+    // Returns whether this lane has a symbol in row `row`. An alphabet of sequences may end inside
+    // a row; literals have all 256 symbols.
     static __device__ bool hasSymbol(bool ofSequences, uint32_t row, uint32_t modulus)
     {
         return !ofSequences || row % 2 * 32 + laneIndex() < alphabet(row / 2, modulus);
     }
 
+    // Reads the description of a literals' table or of the sequences' tables: a class for each
+    // symbol, and then its number of slots. If `lengths` is set, the classes themselves are the
+    // code lengths. Sets `good` to false if the table of the classes is not valid.
     __device__ Rows readRows(bool ofSequences, bool lengths, uint32_t modulus, bool& good)
     {
         good = ransClasses(m_reader, m_shared) && good;
@@ -213,8 +241,8 @@ private:
         return rows;
     }
 
-    // Begins part `part` and reads its tables; those that are wanted replace the ones before.
-    // Returns false if they are no valid tables.
+    // Begins to read part `part` and reads all of its tables, since they stand one behind the
+    // other, but keeps only those that are wanted. Returns false if a table is not valid.
     __device__ bool readTables(uint32_t part, bool wantLiterals, bool wantSequences)
     {
         const uint32_t first = ofPart(m_tile.partFirst, part),
@@ -242,13 +270,15 @@ private:
         return good;
     }
 
-    // Builds a table with an entry for each 11 bits: the length of the code that they begin with,
-    // and from bit 8 on its symbol.
+    // Builds the table of a prefix code for the literals, with an entry for each value of the next
+    // 11 bits. The entry holds the length of the code with which these bits begin and, from bit 8
+    // on, its symbol. Returns false if the code is not complete.
     __device__ bool buildCode()
     {
         uint32_t counts[kCodeBits + 1] = {}, firsts[kCodeBits + 1], ends[kCodeBits + 1];
         bool tooLong = false;
-        __syncwarp(); // all lanes are done with the previous table
+        // The barrier waits until all lanes are done with the table that was here before.
+        __syncwarp();
 #pragma unroll
         for (uint32_t r = 0; r < 8; ++r) {
             tooLong = tooLong || m_literals.v[r] > kCodeBits;
@@ -299,6 +329,8 @@ private:
         return true;
     }
 
+    // These build the tables from m_literals and m_sequences. They return false if a table is not
+    // valid.
     __device__ bool buildLiterals()
     {
         if (m_mode == SLUICE_GS_LITERALS_HUFFMAN) return buildCode();
@@ -310,6 +342,7 @@ private:
         return table.finish();
     }
 
+    // These return where the two arrays of a sequences' table begin (rans.cuh).
     __device__ uint8_t* slotsAt(uint32_t table) const { return m_shared.slots + 1024 * table; }
     __device__ uint32_t* symbolsAt(uint32_t table) const { return m_shared.symbols + 64 * table; }
 
@@ -329,12 +362,15 @@ private:
         return good;
     }
 
+    // Returns which byte of literal()'s result is the literal's value: byte 1 of an entry of
+    // takeCode, otherwise byte 0.
     static __device__ constexpr uint32_t placeOf(uint32_t literalMode)
     {
         return literalMode == SLUICE_GS_LITERALS_HUFFMAN ? 1 : 0;
     }
-    // Decodes a literal to byte placeOf(Mode). `Enough` says that all lanes take one and there are
-    // words for all.
+    // Decodes a literal in each lane that is `on`; byte placeOf(Mode) of the result is its value.
+    // `Enough` says that all lanes are on and that the list has words for all. `one` is the value
+    // of all literals if Mode is LITERALS_ONE.
     template <uint32_t Mode, bool Enough>
     __device__ uint32_t literal(bool on, uint32_t one)
     {
@@ -347,13 +383,16 @@ private:
         if (on) m_reader.state >>= 8;
         return value;
     }
+    // Returns `word` with byte k replaced by the literal that `value` holds in byte placeOf(Mode).
     template <uint32_t Mode>
     static __device__ uint32_t put(uint32_t word, uint32_t k, uint32_t value)
     {
         return __byte_perm(word, value, (0x3210 & ~(15u << 4 * k)) | (4 + placeOf(Mode)) << 4 * k);
     }
-    // Literals stand at the end of the part's output, so that they are used before bytes overwrite
-    // them.
+    // Decodes `count` literals into the bytes [end - count, end) of the tile; `end` is the end of
+    // the part. gstd_expand.cu reads them there before it overwrites them. A lane decodes four
+    // neighbouring literals to a word. If the first literal is not at a multiple of 4, all literals
+    // move up by `skew` bytes, from each lane's word into the next lane's.
     template <uint32_t Mode>
     __device__ void decodeLiterals(uint32_t count, uint32_t end, uint32_t one)
     {
@@ -361,7 +400,8 @@ private:
         uint32_t* const to =
             reinterpret_cast<uint32_t*>(m_tile.destination) + start / 4 + laneIndex();
         uint32_t carried = 0, first = 0;
-        // Shifts the warp's words up by `skew` bytes.
+        // Returns this lane's word after the move by `skew`. `carried` is lane 31's word of the 128
+        // literals before.
         const auto shifted = [&](uint32_t word) {
             const uint32_t below = __shfl_up_sync(kAllLanes, word, 1);
             const uint32_t result =
@@ -402,6 +442,8 @@ private:
         }
     }
 
+    // Decodes `count` sequences and writes their records to the slot, beginning with record
+    // `firstRecord`.
     __device__ void decodeSequences(uint32_t count, uint32_t firstRecord)
     {
         uint2* const records =
@@ -438,10 +480,10 @@ private:
 
             m_reader.advance();
 
-            // Finds where each offset comes from, see latest(). Sequences that take the latest
-            // offset change nothing. Of those that change something, the last but one set the
-            // second offset. The third is what was the second before the last sequence that did
-            // more than swap two.
+            // Finds the origin of each offset. A sequence changes the list unless it repeats the
+            // latest offset. The list's first offset is that of the last sequence that changed the
+            // list, and its second is that of the changing sequence before. Its third is what was
+            // second before the last sequence that did more than exchange the first two.
             const uint32_t used = (symbol + (literalLength == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
             const uint32_t freshLanes = __ballot_sync(kAllLanes, fresh);
             const uint32_t changes =
@@ -452,6 +494,8 @@ private:
                             : used == 1 ? second(below)
                                         : third(below, swaps);
             from = fresh || !here ? laneIndex() : from;
+            // An origin may be a lane whose offset comes from another lane. Pointer jumping reaches
+            // the lane or list where the offset stands after at most five steps.
             for (uint32_t step = 0; step < 5; ++step) {
                 const bool known =
                     from >= kWarpSize || (freshLanes >> from & 1) || from == laneIndex();
@@ -475,7 +519,9 @@ private:
             repeats[2] = next2;
 
             uint32_t literalsThrough, lengthThrough;
-            if (!__any_sync(kAllLanes, literalLength + length >= 2048)) { // a word holds both sums
+            // If the lengths of each lane are below 2^11, the sums over 32 lanes are below 2^16,
+            // and both sums fit into one word.
+            if (!__any_sync(kAllLanes, literalLength + length >= 2048)) {
                 const uint32_t both = warpInclusiveSum(literalLength | length << 16);
                 literalsThrough = both & 0xffff;
                 lengthThrough = both >> 16;
@@ -504,6 +550,7 @@ private:
     uint32_t m_literalSum = 0, m_matchSum = 0;
 };
 
+// Reads the tile of this block's warp, publishes the tile's status and decodes the warp's part.
 __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
 {
     const uint32_t slot = blockIdx.x / kBlocksPerTile, warp = blockIdx.x % kBlocksPerTile,
@@ -512,11 +559,13 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
     const Region region = loadRegion(params, index);
     Tile tile = {};
     tile.slot = globalPointer<uint32_t>(u64From(params.scratch)) +
-                static_cast<uint64_t>(slot) * SLUICE_GS_SLOT_WORDS;
+                static_cast<uint64_t>(slot) * (SLUICE_GS_SLOT_BYTES(params.maxTileBytes) / 4);
     uint32_t status = SLUICE_ST_BAD_REGION;
     bool stored = false;
-    if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) &&
-        destinationAllowed(params, region, SLUICE_GS_TILE_BYTES)) {
+    const bool isInside = destinationAllowed(params, region, params.maxTileBytes) ||
+                          outputInside(region, params.maxTileBytes, params.secondDestination,
+                                       params.secondDestinationSize);
+    if (sourceAllowed(params, region, SLUICE_GS_MAX_COMPRESSED) && isInside) {
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
         tile.sourceBytes = static_cast<uint32_t>(region.sourceSize);
@@ -526,7 +575,7 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
     }
     const bool writes = uniform(status == SLUICE_ST_OK && !stored && warp < tile.parts);
     if (params.previousEpoch != 0 && (writes || warp == 0)) {
-        // The slot may still be in use for the bytes of the turn before.
+        // gstd_expand may still be reading the slot, for the turn that used it before.
         if (!waitForEpoch(tile.slot + kDoneAt, params.previousEpoch)) status = SLUICE_ST_INTERNAL;
     }
     if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.epoch);
@@ -543,9 +592,12 @@ __global__ void __launch_bounds__(kThreads, kGstdSymbolBlocksPerProcessor)
     gstdSymbolsKernel(GstdTurnParams params)
 {
     __shared__ RansShared shared;
-    letNextLaunchBegin(); // it makes the bytes of these symbols, and waits for them
+    // The next launch is gstd_expand, which waits for the status of each part that it reads.
+    letNextLaunchBegin();
     decodeParts(params, shared);
-    if (blockIdx.x == 0) waitForPreviousLaunch(); // the next launch may rely on both
+    // A launch waits at most for the launch directly before it. This one ends only after the
+    // previous one has ended, so that the launch after the next can rely on both.
+    if (blockIdx.x == 0) waitForPreviousLaunch();
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval expand: fills runs of the destination with one value each; shaders/interval_expand.comp
-// explains the method. Here a kernel is compiled for each element size that divides 16.
+// Interval expand: fills each interval of the destination with one value.
+// shaders/interval_expand.comp explains the method. Here a kernel is compiled for each element size
+// that divides 16, and one for all others.
 #include "cuda/kernels.h"
 #include "cuda/lib/intervals.cuh"
 #include "cuda/lib/units.cuh"
@@ -8,14 +9,16 @@
 namespace sluice {
 namespace {
 
-// Each warp has one.
+// The values of a round's intervals. Each warp has its own.
 struct ExpandShared {
     Marks marks;
-    uint4 values[kWarpSize];    // repeated to 16 bytes if the size divides 16
-    uint32_t starts[kWarpSize]; // the intervals' first elements, counting from the round's first
+    uint4 values[kWarpSize];       // repeated to 16 bytes if the size divides 16
+    uint32_t lastWords[kWarpSize]; // bytes 16 to 19 of the values, if they have some
+    uint32_t starts[kWarpSize];    // the intervals' first elements, counting from the round's first
 };
 
-// The value of an interval. Size is the element's size if it divides 16, else 0.
+// Returns the first 16 bytes of an interval's value. Size is the element's size if it divides 16,
+// else 0.
 template <uint32_t Size>
 __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
 {
@@ -25,7 +28,7 @@ __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
         const uint2 value = __ldg(reinterpret_cast<const uint2*>(address));
         return make_uint4(value.x, value.y, value.x, value.y);
     }
-    if constexpr (Size == 0) return loadBytes(address, p.elementSize);
+    if constexpr (Size == 0) return loadBytes(address, min(p.elementSize, 16u));
     uint32_t value = 0;
     if constexpr (Size == 4) value = __ldg(reinterpret_cast<const uint32_t*>(address));
     if constexpr (Size == 2)
@@ -34,7 +37,15 @@ __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
     return make_uint4(value, value, value, value);
 }
 
-// Joins bytes [from, 16) of b with the bytes of a before them.
+// Returns bytes 16 to 19 of an interval's value, or 0 if the value has no more than 16 bytes.
+__device__ uint32_t lastWordOf(const IntervalParams& p, uint32_t index)
+{
+    if (p.elementSize <= 16) return 0;
+    return loadBytes(u64From(p.source) + uint64_t{index} * p.elementSize + 16, p.elementSize - 16)
+        .x;
+}
+
+// Returns 16 bytes: the bytes below number `from` are those of a, the others those of b.
 __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
 {
     const auto word = [from](uint32_t x, uint32_t y, uint32_t i) {
@@ -45,17 +56,17 @@ __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
     return make_uint4(word(a.x, b.x, 0), word(a.y, b.y, 1), word(a.z, b.z, 2), word(a.w, b.w, 3));
 }
 
-// Returns a unit that elements fill exactly; `element` is the index of its first element among the
-// marks.
+// Returns a unit of 16 bytes that whole elements fill. `element` is the place of the unit's first
+// element among the marks (intervals.cuh).
 template <uint32_t Size>
 __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 {
     constexpr uint32_t perUnit = 16 / Size;
     uint32_t rank = shared.marks.rank(element);
-    // The marks of the unit's other elements are in the same word.
+    // These are the marks of the unit's other elements, since all marks of a unit are in one word.
     uint32_t later = shared.marks.bits[element / 32] >> element % 32 & ((1u << perUnit) - 1) & ~1u;
     uint4 value = shared.values[rank];
-    if constexpr (Size >= 4) { // at most one mark a word
+    if constexpr (Size >= 4) { // there is at most one mark per word
         if (perUnit > 2) value.y = shared.values[rank += later >> 1 & 1].y;
         if (perUnit > 1) value.z = shared.values[rank += later >> perUnit / 2 & 1].z;
         if (perUnit > 2) rank += later >> 3 & 1;
@@ -70,20 +81,22 @@ __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
     return value;
 }
 
-// Where the elements of a round go.
+// The bytes that a round writes.
 struct Output {
     uint64_t target; // the first element's address, rounded down to a multiple of 16
-    uint32_t head;   // where the first one begins from there
-    uint32_t end;    // where the last one ends from there
+    uint32_t head;   // bytes from there to the first element
+    uint32_t end;    // bytes from there to the end of the last element
 };
 
-// Writes elements whose size divides 16. Marks are made for a window of the elements at a time.
+// Writes the elements of a round, with a size that divides 16. `start` is the number in the round
+// of the first element of this lane's interval; `any` says that the interval has elements in the
+// round. Marks are set for one window of the elements at a time.
 template <uint32_t Size>
 __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_t start, bool any)
 {
     constexpr uint32_t windowUnits = Marks::kPieces * Size / 16;
-    // Counts from the first unit's beginning. The first interval reaches back to it; nothing is
-    // stored there.
+    // Marks count from the beginning of the first unit. The first interval's mark is moved back to
+    // there, but nothing is stored before the interval.
     const uint32_t mark = start == 0 ? 0 : start + output.head / Size;
     const uint32_t units = (output.end + 15) / 16;
     for (uint32_t first = 0; first < units; first += windowUnits) {
@@ -107,7 +120,8 @@ __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_
     }
 }
 
-// Returns the interval that an element belongs to: the last of `runs` that starts at or before it.
+// Returns the number of the interval to which an element belongs: the last of `runs` intervals that
+// begins at or before it.
 __device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_t runs)
 {
     uint32_t rank = 0;
@@ -117,20 +131,23 @@ __device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_
     return rank;
 }
 
-// Writes elements of any size, byte by byte.
+// Writes the elements of a round, with any size, byte by byte.
 __device__ void writeIrregular(const ExpandShared& shared, const Output& output, uint32_t size,
                                uint32_t runs)
 {
     for (uint32_t unit = laneIndex(); 16 * unit < output.end; unit += kWarpSize) {
         const uint32_t from = unit == 0 ? output.head : 0, to = min(output.end - 16 * unit, 16u);
-        const uint32_t byte = 16 * unit + from - output.head;
-        uint32_t element = byte / size, within = byte % size, rank = rankOf(shared, element, runs);
+        const uint32_t first = 16 * unit + from - output.head;
+        uint32_t element = first / size, within = first % size,
+                 rank = rankOf(shared, element, runs);
         uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
         for (uint32_t i = 0; i < 16; ++i) {
             if (i < from || i >= to) continue;
-            words[i / 4] |= uint32_t{reinterpret_cast<const uint8_t*>(&shared.values[rank])[within]}
-                            << 8 * (i % 4);
+            const uint32_t byte =
+                within < 16 ? reinterpret_cast<const uint8_t*>(&shared.values[rank])[within]
+                            : shared.lastWords[rank] >> 8 * (within - 16) & 0xff;
+            words[i / 4] |= byte << 8 * (i % 4);
             if (++within == size) {
                 within = 0;
                 ++element;
@@ -152,6 +169,9 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
         const uint32_t index = share.nextIndex(), count = share.lengthOf(index);
         const uint4 value =
             index < share.list.intervals ? valueOf<Size>(p, index) : make_uint4(0, 0, 0, 0);
+        uint32_t lastWord = 0;
+        if constexpr (Size == 0)
+            if (index < share.list.intervals) lastWord = lastWordOf(p, index);
         const Interval own = share.next(count);
         const uint32_t to = static_cast<uint32_t>(
             min(static_cast<uint64_t>(own.to), subSaturated(p.capacity, own.before)));
@@ -161,13 +181,15 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
 
         const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1),
                        start = inclusive - elements;
-        // A round's elements are consecutive.
+        // The elements of a round are consecutive, so the number of the first gives the places of
+        // all.
         const uint32_t number =
             __shfl_sync(kAllLanes, own.before + own.from, __ffs(static_cast<int>(any)) - 1);
         if (elements != 0) {
             const uint32_t rank = static_cast<uint32_t>(__popc(any & lanesBelow()));
             shared.values[rank] = value;
             shared.starts[rank] = start;
+            if constexpr (Size == 0) shared.lastWords[rank] = lastWord;
         }
         __syncwarp();
         Output output;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert; shaders/interval_move.comp explains
-// the method, and both share the text of shaders/lib/kernels/interval_runs.h. Here one kernel
-// chooses between words and units for each round; the shader has a separate pipeline for short
-// runs.
+// Moves runs of bytes: interval move, gather and scatter, bulk remove and insert.
+// shaders/interval_move.comp explains the method, and both share the text of
+// shaders/lib/kernels/interval_runs.h. Here one kernel chooses between words and units for each
+// round; on Vulkan there is a pipeline of its own for short runs.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
@@ -13,18 +13,21 @@
 namespace sluice {
 namespace {
 
-// A round of intervals is copied as words or as units, depending on how long its runs are.
-//   words  for short runs: 8 lanes take each sector of 32 bytes of the destination, a word each, so
-//          that one instruction writes all that the run has of a sector
-//   units  2 lanes take each whole sector of a run, 16 bytes each; the parts of sectors at its ends
-//          are copied as words
-constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // in flight for a lane
+// A *run* is what a warp copies of an interval in a round. A *sector* is 32 aligned bytes of the
+// destination. Depending on how long the runs of a round are, they are copied as
+//   words  short runs: 8 lanes copy what a run has of a sector, a word each, so that one
+//          instruction writes all of it
+//   units  2 lanes copy each whole sector of a run, 16 bytes each; the parts of sectors at the
+//          run's ends are copied as words
+//
+// The units or words that a lane has in flight, and the runs that copyEnds does at once:
+constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4;
 
-// Each warp has one.
+// The runs of a round in shared memory. Each warp has its own.
 struct MoveShared {
     Marks marks;
     uint4 places[kWarpSize]; // source and target
-    uint2 spans[kWarpSize];  // end | lead << 27, start | shift << 16
+    uint2 spans[kWarpSize];  // of a Run: end | lead << 27, start | shift << 16
 
     __device__ void put(uint32_t place, const Run& run)
     {
@@ -46,14 +49,15 @@ struct MoveShared {
     }
 };
 
+// Returns entry i of a list of positions, which have 4 or 8 bytes.
 __device__ uint64_t positionOf(const IntervalParams& p, U64Pair list, uint32_t i)
 {
     return p.positionBytes == 8 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
                                 : __ldg(pointerFrom<const uint32_t>(list) + i);
 }
 
-// Where an interval comes from and goes to, as far as lists give it. It is loaded together with the
-// count.
+// The positions from which and to which a lane's interval of the next round moves, as the lists
+// have them. They are loaded together with the interval's length.
 struct Fetched {
     uint64_t from, to;
 };
@@ -71,7 +75,8 @@ __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t inter
     return fetched;
 }
 
-// This warp's part of an interval.
+// Returns this warp's part of the interval `own`. Sets `skipped` if the interval is not inside the
+// buffers.
 template <uint32_t Kind>
 __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fetched& fetched,
                          bool& skipped)
@@ -84,8 +89,8 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     if constexpr (Kind == SLUICE_INTERVAL_KIND_REMOVE) from += own.index;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) to += own.index;
 
-    // Elements past the destination are dropped. What decides is their index or, where places
-    // follow from the order, their place.
+    // Elements that do not fit into the destination are dropped. If a list gives the places, an
+    // element's number in the order of all intervals decides; otherwise its place decides.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
     const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
     const uint32_t last = min(own.to, bound), first = min(own.from, last);
@@ -105,16 +110,17 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     return {u64From(p.source) + source + begin, target + begin, static_cast<uint32_t>(end - begin)};
 }
 
-// A word in flight. With Aligned it is a whole word of source and target.
+// A word that is being copied: a word of the target, and the two of the source that its bytes are
+// in. Aligned says that source and target have the same alignment and the word is whole.
 template <bool Aligned>
 struct Word {
     uint32_t* target;
-    uint32_t low, high; // the two words of the source that hold its bytes
-    uint32_t shift;     // in bits
-    uint32_t from, to;  // its bytes [from, to) count; none if from >= to
+    uint32_t low, high;
+    uint32_t shift;    // in bits
+    uint32_t from, to; // its bytes from .. to - 1 are copied; none if from >= to
 
-    // Loads the word at `place` of a run, of which the bytes [begin, end) count. Words that have
-    // none of these bytes are not read.
+    // Loads the word at byte `place` of a run. Only its bytes begin .. end - 1 count; if there are
+    // none, nothing is read.
     __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
     {
         const uint32_t* source =
@@ -140,7 +146,7 @@ struct Word {
     }
 };
 
-// Copies all pieces as words, 4 pieces at a time.
+// Copies all sectors as words, 4 sectors at a time. `pieces` is the number of sectors.
 template <bool Aligned>
 __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
 {
@@ -160,8 +166,9 @@ __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
     }
 }
 
-// Copies the parts of sectors at the ends of 4 runs from `first` on: 8 lanes do the part before a
-// run's first whole sector, 8 the part behind its last.
+// Copies the parts of sectors at the ends of kRunsAtOnce runs, from number `first` on: for each
+// run, 8 lanes take the part before its first whole sector and 8 lanes the part behind its last.
+// There are `runs` in all, of which withUnits have whole sectors.
 template <bool Aligned>
 __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs,
                          uint32_t withUnits)
@@ -182,8 +189,8 @@ __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs
         words[i].store();
 }
 
-// Copies all pieces as units, 16 pieces at a time, and the ends of runs soon after their units,
-// while the source is still in the cache.
+// Copies all whole sectors as units, 16 sectors at a time. The ends of runs are copied soon after
+// their sectors, while the source is still in the cache.
 __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs,
                           uint32_t withUnits, bool ends, bool aligned)
 {
@@ -213,6 +220,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
             }
         }
         first += 16 * kUnitsAtOnce;
+        // The ends of runs before number `done` can be copied now.
         const uint32_t done =
             first < pieces ? uniform(shared.marks.rank(first - 1)) : runs + kRunsAtOnce - 1;
         for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
@@ -225,7 +233,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
     } while (first < pieces);
 }
 
-// Copies the pieces of a warp's 32 lanes.
+// Copies the runs of the warp's 32 lanes; `piece` is this lane's.
 __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piece& piece)
 {
     const bool any = piece.bytes != 0;
@@ -234,8 +242,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     Run run = runOf(piece);
     const uint64_t lowest = piece.source & ~15ull,
                    highest = ((piece.source + piece.bytes) & ~15ull) + 16;
-    // Near the ends of the source, whole units may reach outside it; then only words inside it are
-    // read.
+    // A unit near the ends of the source may reach outside of it. In that case the runs are copied
+    // as words, of which only those inside the source are read.
     const bool within =
         lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 
@@ -248,8 +256,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     run.start = inclusive - pieces;
 
-    // Runs with pieces stand in front, by rank; runs that are only ends stand at the back, the
-    // first of them last.
+    // Put runs into shared memory: those with sectors from the front, in their order, and those
+    // that consist of ends only from the back.
     const uint32_t with = __ballot_sync(kAllLanes, pieces != 0), below = lanesBelow();
     shared.marks.clear();
     if (pieces != 0) shared.marks.set(run.start);
@@ -274,7 +282,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     __syncwarp();
 }
 
-// Inserts the item that goes behind run own.index.
+// Copies the item that is inserted behind run own.index.
 __device__ void insertItem(const IntervalParams& p, const Interval& own)
 {
     const uint64_t place = static_cast<uint64_t>(own.before) + own.count + own.index;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The passes of shaders/lib/kernels/interval_plan.h, with sums of 64 bits.
+// Prepares lists of intervals: sums up their lengths (shaders/lib/kernels/interval_plan.h). Sums
+// have 64 bits here.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"

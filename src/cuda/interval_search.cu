@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The load-balancing search on its own: shaders/lib/kernels/interval_search.h.
+// Finds the interval of each element (shaders/lib/kernels/interval_search.h).
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint32_t kThreads = kIntervalThreads, kMarks = Marks::kPieces;
 
+// The marks that kernels/interval_search.h needs; each warp has its own.
 __shared__ Marks sMarks[kIntervalWarps];
 
 __device__ void clearMarks() { sMarks[warpIndex()].clear(); }

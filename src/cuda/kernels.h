@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CUDA kernels as the context sees them. Every launch function enqueues on `stream`, allocates
-// nothing, waits for nothing and may be captured into a graph. Addresses travel as U64Pair, as in
-// the Vulkan push constants. `programmatic` asks for programmatic dependent launch (launch.cuh).
+// nothing, waits for nothing, and may be captured into a graph. Addresses are passed as U64Pair, as
+// in Vulkan's push constants. `programmatic` asks for programmatic dependent launch (launch.cuh).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,6 +17,8 @@
 #include "layout/regions.h"
 #include "layout/scan.h"
 #include "layout/tile_streams.h"
+#include "layout/uastc.h"
+#include "layout/zstd.h"
 #include "api/components.h"
 
 namespace sluice {
@@ -32,21 +34,23 @@ enum class ScanOperation {
 };
 constexpr uint32_t kScanOperations = 5;
 
-// A load function loads its file's kernels into the current device, so that no later launch has to
-// (loading may synchronize, which a stream capture forbids). It fails if this build holds no code
-// for the device. Some set a number of blocks in the traits, or clear traits.sm90 if their kernels
-// were compiled for an older architecture. A launch has `params.workgroups` blocks if there is such
-// a member.
+// A load function loads the kernels of its file into the current device, so that no later launch
+// has to. (Loading may synchronize, which is forbidden during a stream capture.) A load function
+// fails if this build has no code for the device. Some load functions set a number of blocks in the
+// traits, or clear traits.sm90 if their kernels were compiled for an older architecture. A launch
+// has `params.workgroups` blocks if its parameters have that member.
 
-// Sets every status word to PENDING and the summary to "none failed". Every decode begins with it.
+// The first launch of every decode: sets every status word to PENDING, and the summary to "none
+// failed".
 cudaError_t loadStatus(CudaTraits& traits);
 cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
 
 cudaError_t loadChecksum(CudaTraits& traits);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
-// `programmatic`: for short commands only. A scan of f32 sums with several tiles comes after
-// launchPartials.
+// `programmatic` has an effect only on scans in which each block has one tile, and on reductions of
+// up to kShortReduceElements. Before a scan that sums f32 over several tiles, the caller enqueues
+// launchPartials, which leaves the prefix of each tile in scratch.
 cudaError_t loadScan(CudaTraits& traits);
 cudaError_t launchScan(cudaStream_t stream, const ScanParams& params, ScanOperation operation,
                        bool programmatic);
@@ -55,19 +59,23 @@ cudaError_t launchReduce(cudaStream_t stream, const ScanParams& params, ScanOper
                          bool programmatic);
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 uint32_t scanTileElements(uint32_t valueBytes);
-uint64_t reduceRounds(uint64_t bytes); // blocks beyond these have nothing to do
+// Returns how many rounds a reduction of this many bytes has (reduce.cu). A block takes whole
+// rounds, so blocks beyond this number would have nothing to do.
+uint64_t reduceRounds(uint64_t bytes);
 
-// `programmatic`: for short commands only.
+// `programmatic` has an effect only if each block has one tile (SLUICE_COMPACT_MODE_DIRECT).
 cudaError_t loadCompact(CudaTraits& traits);
 cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params, uint32_t elementSize,
                           bool programmatic);
 uint32_t compactTileElements(uint32_t elementSize);
-// Compacts many 4-byte elements, 16-byte aligned, with a scanner, not in place and without a
-// partition, if compactsWords() accepts the test.
+// launchCompactWords is faster than launchCompact for many elements of 4 bytes. It needs input that
+// is 16-byte aligned and a scanner, and does not work in place or for a partition. compactsWords()
+// returns whether it has the command's test; it always writes elements, and never indices.
 bool compactsWords(const CompactParams& params);
 cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params);
 
-// Makes the prefix sums of the counts and the result words. One of the others comes after it.
+// launchIntervalPlan is the first launch of every command on intervals. It computes the prefix sums
+// of the counts and writes the result words. One of the three launches below follows it.
 cudaError_t loadIntervalPlan(CudaTraits& traits);
 cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
 cudaError_t loadIntervalExpand(CudaTraits& traits);
@@ -82,38 +90,47 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadGdeflate(CudaTraits& traits);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 
-// A turn of a Gstd decode. "By part" means that a part's bytes are made as soon as its symbols are
-// known, and that turns overlap: words that a turn publishes in its slots carry the turn's epoch.
-// The caller zeroes the slots' first words before the first turn.
+// The parameters of a turn of a Gstd decode: of those tiles whose scratch is in use at the same
+// time. In a turn that runs *by part*, the bytes of a part are made as soon as its symbols are
+// known, while other parts, and parts of the neighbouring turns, are still being decoded. The
+// launches tell each other of finished parts through words in the tiles' slots of scratch. Each
+// such word contains the epoch of its turn, so that no launch mistakes a word of an older turn for
+// one of this turn. The caller sets the slots' first words to 0 before the first turn.
 struct GstdTurnParams : GstdParams {
-    uint32_t epoch;         // a multiple of kGstdFirstEpoch; 0: not by part
-    uint32_t previousEpoch; // the last turn in the same slots, which may still run; 0: none
+    uint32_t epoch; // a multiple of kGstdFirstEpoch; 0: the turn does not run by part
+    // The epoch of the turn that used the same slots before, and may still run; 0: there was none.
+    uint32_t previousEpoch;
 };
-// A published word has a status in its low bits and an epoch above.
+// A word that is published has a status in its low bits and an epoch above.
 constexpr uint32_t kGstdStatusMask = 255, kGstdFirstEpoch = kGstdStatusMask + 1;
-// Both take turn.tileCount tiles, the symbols first, which may be programmatic. By part the bytes
-// are that too, and come right behind the symbols. They have larger blocks if `fewTiles` are all at
-// work at once.
+// launchGstdSymbols decodes the symbols of turn.tileCount tiles; launchGstdExpand, enqueued
+// directly behind it, makes their bytes. If the turn runs by part, launchGstdExpand is a
+// programmatic launch, so it may begin while symbols are still being decoded. With `programmatic`,
+// launchGstdSymbols may begin while the turn before is still running. `fewTiles` chooses larger
+// blocks, for lists whose tiles all run at the same time.
 cudaError_t loadGstdSymbols(CudaTraits& traits);
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool programmatic);
 cudaError_t loadGstdExpand(CudaTraits& traits);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn, bool fewTiles);
 
-// Undoes filters of tiles that may still be being decoded: a tile's turn comes as soon as its
-// status is known. With decodeMaxCount the launch is programmatic and follows launchGstdExpand by
-// part directly.
+// The parameters of a launch that undoes filters. If decodeMaxCount is not 0, the tiles may still
+// be being decoded. In this case the launch is programmatic, and starts with a tile as soon as the
+// tile's status is known; the caller enqueues it directly behind a launchGstdExpand that runs by
+// part.
 struct FilterLaunchParams : FilterParams {
-    U64Pair decodeCount;     // address of the number of regions that are decoded; 0: it is
-                             // decodeMaxCount
+    // The address of the number of regions that are being decoded; 0: that number is
+    // decodeMaxCount.
+    U64Pair decodeCount;
     uint32_t decodeMaxCount; // 0: nothing is being decoded
 };
-// Must run before the filters, and before the decode beside which they run.
+// Sets to 0 the counter from which blocks take tiles. Must be enqueued before the launch that
+// undoes filters, and also before the decode if the two overlap.
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params);
 
 cudaError_t loadFilter(CudaTraits& traits);
 cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params);
-// The same by blocks of twice as many threads, half as many at a time, for tiles that are all at
-// work at once.
+// Does the same as launchFilter, with half as many blocks at a time, each of twice as many threads.
+// This is for lists so short that all their tiles run at the same time.
 cudaError_t loadFilterFew(CudaTraits& traits);
 cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params);
 
@@ -121,20 +138,43 @@ cudaError_t loadFseTables(CudaTraits& traits);
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params,
                             uint32_t laneGroups);
 
-// One of the passes of tile_streams.comp.
+// Does pass `params.pass` of those that shaders/lib/kernels/tile_streams.h describes.
 cudaError_t loadTileStreams(CudaTraits& traits);
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
-// `programmatic`: right behind launchStatus alone.
+// With `programmatic`, the launch may overlap with the previous launch, which must be launchStatus.
 cudaError_t loadFloatDecode(CudaTraits& traits);
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params,
                               bool programmatic);
-uint32_t floatDecodeWarps(); // of a block
+uint32_t floatDecodeWarps(); // warps of a block
 
 cudaError_t loadDf11(CudaTraits& traits);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
 
-// A context loads all of these: the kernels of the components that the library is built with.
+// The kernels of a turn of a Zstandard decode; plan_zstd.h has their order and numbers.
+cudaError_t loadZstdWalk(CudaTraits& traits);
+cudaError_t launchZstdWalk(cudaStream_t stream, const ZstdParams& params);
+cudaError_t loadZstdLiterals(CudaTraits& traits);
+// programmatic: literals may be decoded while sequences are, whose launch was the one before.
+cudaError_t launchZstdLiterals(cudaStream_t stream, const ZstdParams& params, bool programmatic);
+cudaError_t loadZstdSequences(CudaTraits& traits);
+cudaError_t launchZstdSequences(cudaStream_t stream, const ZstdParams& params);
+cudaError_t loadZstdPlace(CudaTraits& traits);
+cudaError_t launchZstdPlace(cudaStream_t stream, const ZstdParams& params);
+cudaError_t loadZstdBytes(CudaTraits& traits);
+cudaError_t launchZstdBytes(cudaStream_t stream, const ZstdParams& params);
+cudaError_t loadZstdExpand(CudaTraits& traits);
+cudaError_t launchZstdExpand(cudaStream_t stream, const ZstdParams& params);
+cudaError_t loadZstdHash(CudaTraits& traits);
+cudaError_t launchZstdHash(cudaStream_t stream, const ZstdParams& params);
+
+// The transcoder of UASTC, with a kernel for each group of targets (SLUICE_UA_GROUP_*).
+cudaError_t loadUastc(CudaTraits& traits);
+cudaError_t launchUastc(cudaStream_t stream, const UastcParams& params, uint32_t group);
+constexpr uint32_t kUastcThreads = 128; // blocks of a workgroup
+
+// The functions that a context calls to load its kernels: those of the components with which the
+// library is built.
 inline constexpr cudaError_t (*kKernelLoaders[])(CudaTraits&) = {
     loadStatus,      loadChecksum,
 #if SLUICE_HAVE_SUMS
@@ -149,6 +189,13 @@ inline constexpr cudaError_t (*kKernelLoaders[])(CudaTraits&) = {
 #endif
 #if SLUICE_HAVE_WEIGHTS
     loadFloatDecode, loadDf11,
+#endif
+#if SLUICE_HAVE_ZSTD
+    loadZstdWalk,    loadZstdLiterals, loadZstdSequences,  loadZstdPlace,    loadZstdBytes,
+    loadZstdExpand,  loadZstdHash,
+#endif
+#if SLUICE_HAVE_UASTC
+    loadUastc,
 #endif
 };
 

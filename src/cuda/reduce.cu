@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reductions: each block combines its share of the input, and the last block to finish combines the
-// results of all blocks, in an order that is the same in every run. No block waits for another. The
-// first half of an f32 scan is here too: a block takes one tile, and the sum before each tile stays
-// in scratch.
+// Reductions: each block combines its share of the input; the last block to finish combines the
+// results of all, always in the same order. No block waits for another. This file also has the
+// first half of an f32 scan: a block takes one tile, and the sum before each tile stays in scratch.
 //
 // shaders/lib/reduce_main.glsl does the same without 64-bit atomics: each workgroup leaves a
-// partial result, whatever the type. Here blocks add sums of 32-bit integers to one 64-bit word,
-// which saves a short call 0.7 us; other integer results combine in one word likewise.
+// partial result, whatever its type is. Here blocks add sums of 32-bit integers to one 64-bit word,
+// which also counts the blocks; that makes a short call 0.7 us faster. Maxima and 64-bit sums are
+// combined by atomics in one word too, beside a counter of blocks.
 #include "cuda/kernels.h"
 #include "cuda/lib/launch.cuh"
 #include "cuda/lib/scan_tile.cuh"
@@ -18,17 +18,18 @@
 namespace sluice {
 namespace {
 
-// The look-back's head and the value behind it, as these kernels use them.
+// The head of the scratch, and the value behind it, as these kernels use them.
 struct ReduceHead {
     uint32_t done;
-    uint32_t sum; // sums of 32-bit integers: a 64-bit word with `done`
+    uint32_t sum; // for sums of 32-bit integers; `done` and `sum` are one 64-bit word
     uint32_t reserved[2];
-    unsigned long long all; // other results of integers; else the first partial result
+    // For maxima and 64-bit sums. With f32 sums the first partial result stands here.
+    unsigned long long all;
 };
 static_assert(offsetof(ReduceHead, all) == SLUICE_LOOKBACK_HEAD, "partial results begin there");
 
-// Adds to a counter. A thread that sees the new count also sees everything that this one has
-// written.
+// Adds to a counter and returns what it was. A thread that sees the new count also sees everything
+// that this thread has written.
 __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 {
     uint32_t before;
@@ -40,7 +41,7 @@ __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 }
 
 // Counts a block that has left its partial result in scratch. Returns true in all threads of the
-// last block, which sees all results.
+// last such block, which then sees the results of all blocks.
 __device__ bool isLast(const ScanParams& params)
 {
     __shared__ uint32_t done;
@@ -58,7 +59,7 @@ __host__ __device__ inline bool isShort(const ScanParams& params)
     return params.maxCount <= kShortReduceElements;
 }
 
-// Returns the key that Op combines for an element. With `Float`, elements are f32.
+// Returns the key that Op combines in place of an element. `Float` says that elements are f32.
 template <typename Op, bool Float>
 __device__ typename Op::Value keyOf(typename Op::Value value, const ScanParams& params)
 {
@@ -70,7 +71,7 @@ __device__ typename Op::Value keyOf(typename Op::Value value, const ScanParams& 
     return value;
 }
 
-// 16 bytes of elements.
+// Sixteen bytes of elements.
 template <typename Op, bool Float>
 struct Unit {
     typename Op::Value x[16 / sizeof(typename Op::Value)];
@@ -85,9 +86,9 @@ struct Unit {
     }
 };
 
-// Combines the block's share, for this thread: every gridDim.x-th round of units. The block of the
-// last round, which is not whole, also takes the elements before the first unit and behind the
-// last.
+// Returns the combined value of those elements that this thread takes. A round is kReduceLoads
+// units of each thread; the block takes every gridDim.x-th round. The last round is not whole. Its
+// block also takes the elements before the first unit and behind the last one.
 template <typename Op, bool Float>
 __device__ typename Op::Value shareValue(const ScanParams& params)
 {
@@ -117,7 +118,8 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
             own[i] = Op::combine(
                 own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
     }
-    if (blockIdx.x == rounds % gridDim.x) { // the last round is not whole
+    // The last round belongs to this block.
+    if (blockIdx.x == rounds % gridDim.x) {
         uint4 loaded[kReduceLoads];
 #pragma unroll
         for (uint32_t i = 0; i < kReduceLoads; ++i) {
@@ -141,14 +143,16 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
     return own[0];
 }
 
-// The whole block combines a value of each thread. The result is valid in warp 0.
+// Returns the combination of all threads' values; it is valid in warp 0. The whole block calls
+// this.
 template <typename Op>
 __device__ typename Op::Value blockValue(typename Op::Value own)
 {
     constexpr uint32_t warps = kReduceThreads / kWarpSize;
     __shared__ typename Op::Value values[warps];
     const typename Op::Value ofWarp = warpRun(Run<Op, false>{own}).value;
-    __syncthreads(); // an earlier call's values have been read
+    // After this barrier all threads have read the values of an earlier call.
+    __syncthreads();
     if (laneIndex() == 0) values[warpIndex()] = ofWarp;
     __syncthreads();
     if (warpIndex() != 0) return Op::identity();
@@ -156,20 +160,22 @@ __device__ typename Op::Value blockValue(typename Op::Value own)
         .value;
 }
 
-// Combines the block's value with those of the others. Thread 0 of the last block gets true, and
-// the result.
+// Combines the block's value `all` with those of the other blocks. Returns true only in thread 0 of
+// the block that ends last; in that thread, `all` is the result of all blocks.
 template <typename Op>
 __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
 {
     using Value = typename Op::Value;
     ReduceHead* head = pointerFrom<ReduceHead>(params.scratch);
-    if constexpr (std::is_same<Op, Sum<float>>::value) { // the order matters
+    // f32 sums depend on the order of the additions, so the last block adds up partial results.
+    if constexpr (std::is_same<Op, Sum<float>>::value) {
         if (threadIdx.x == 0) storePartial(params, blockIdx.x, Run<Op, false>{all});
         if (!isLast(params)) return false;
         Value own = Op::identity();
         for (uint32_t index = threadIdx.x; index < gridDim.x; index += kReduceThreads) {
             own = Op::combine(own, loadPartial<Op, false>(params, index).value);
-            storePartial(params, index, Run<Op, false>()); // scratch is left zero
+            // Scratch is left zero.
+            storePartial(params, index, Run<Op, false>());
         }
         all = blockValue<Op>(own);
         if (threadIdx.x == 0) head->done = 0;
@@ -210,7 +216,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 // -----------------------------------------------------------------------------------------------
 // The first half of an f32 scan
 
-// Replaces each partial result by the join of those before it.
+// One block replaces each partial result by the run of those before it.
 template <typename Op, bool Segmented>
 __device__ void scanPartials(const ScanParams& params,
                              typename ScanTile<Op, Segmented>::Shared& shared)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prefix sums, minima and maxima in one pass with decoupled look-back.
+// Prefix sums, minima and maxima in one pass with decoupled look-back (shaders/lib/lookback.glsl
+// explains prefix, state and scanner).
 //
-// If there are many tiles, a block passes them through a ring in shared memory: it publishes a
-// tile's own value as soon as the tile has arrived, and writes the tile kScanAhead tiles later. By
-// then the tile's prefix is known, so nobody waits for long. Tiles that are incomplete, or not
-// 16-byte aligned, are processed one at a time.
+// If there are many tiles, a block passes them through a ring in shared memory. In each round it
+// publishes the value of a tile that has just arrived, and writes the tile that arrived kScanAhead
+// rounds earlier. By then that tile's prefix is usually known, so no block waits for long. Tiles
+// that are incomplete, or not 16-byte aligned, are done one at a time.
 //
-// Sums of f32 depend on the order of the additions, so reduce.cu adds up the tiles' sums
-// beforehand.
+// Sums of f32 depend on the order of the additions, so for these reduce.cu first adds up the tiles'
+// sums, always in the same order.
 //
-// There are two counterparts in GLSL, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no
-// asynchronous copies to shared memory (bulk_copy.cuh), so its ring keeps tiles in registers too,
-// and only does sums of words.
+// GLSL has two counterparts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no
+// asynchronous copies to shared memory (bulk_copy.cuh), so its ring also keeps tiles in registers,
+// and only sums 32-bit integers.
 #include "cuda/kernels.h"
 #include "cuda/lib/bulk_copy.cuh"
 #include "cuda/lib/launch.cuh"
@@ -22,14 +23,16 @@
 namespace sluice {
 namespace {
 
-// The scan of a warp's elements.
+// The scan of a warp's elements. A Run (runs.cuh) is neighbouring elements that were combined to
+// one value.
 template <typename Op, bool Segmented>
 struct Scanned {
     using Tile = ScanTile<Op, Segmented>;
     using OneRun = Run<Op, Segmented>;
 
-    OneRun starts[Tile::kRows]; // joins the warp's elements before this thread's
-    OneRun total;               // joins all of the warp's elements
+    // For each row, the run of all elements of the warp that come before this thread's.
+    OneRun starts[Tile::kRows];
+    OneRun total; // all elements of the warp
 
     __device__ void scan(const typename Tile::Elements& elements)
     {
@@ -44,7 +47,8 @@ struct Scanned {
         }
     }
 
-    // Writes the tile; `before` joins all elements before the warp's.
+    // Stores the results of this thread's elements. `before` is the run of all elements of the
+    // input that come before the warp's.
     __device__ void store(const Tile& tile, const typename Tile::Elements& elements,
                           const OneRun& before, bool inclusive) const
     {
@@ -64,6 +68,7 @@ struct Scanned {
     }
 };
 
+// Stores the value of all elements, if the caller wants it.
 template <typename Op>
 __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
 {
@@ -72,7 +77,7 @@ __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
 
 constexpr uint32_t kScanRingBytes = kScanStages * kScanTileBytes;
 
-// The tiles of a scan.
+// Scans the tiles of a block. inPlace says that output and input are the same memory.
 template <typename Op, bool Segmented>
 struct Scan {
     using Tile = ScanTile<Op, Segmented>;
@@ -85,8 +90,10 @@ struct Scan {
     uint32_t tiles;
     bool inPlace;
 
-    // Waits for the prefix of `tile`, which is published and locally scanned, and writes the tile.
-    // `leaves` is set if it is the block's only tile.
+    // Waits for the prefix of `tile`, whose value has been published and whose elements have been
+    // scanned, and stores the tile. `before` is the run of the tile's elements before this warp's,
+    // `total` that of the whole tile. `leaves` says that the block has no other tile and leaves the
+    // look-back.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
                            const Scanned<Op, Segmented>& scanned, const OneRun& before,
                            const OneRun& total, bool leaves) const
@@ -104,6 +111,7 @@ struct Scan {
         if (tile.index == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
     }
 
+    // The whole block scans tile `index`.
     __device__ void scanTile(uint32_t index) const
     {
         const Tile tile(params, index, count);
@@ -113,7 +121,8 @@ struct Scan {
         scanned.scan(elements);
         OneRun total;
         const OneRun before = blockRunsBefore(scanned.total, runs, total);
-        if (gridDim.x == 1) { // there is no other tile
+        // A single block has the only tile, so there is no prefix to wait for.
+        if (gridDim.x == 1) {
             scanned.store(tile, elements, before, params.kind == SLUICE_KIND_INCLUSIVE);
             storeTotal<Op>(params, total.value);
             return;
@@ -123,16 +132,16 @@ struct Scan {
     }
 
 #if __CUDA_ARCH__ >= 900
-    // Takes whole tiles until there are no more. Returns true if it also took the ticket of the
-    // last tile, which is not whole.
+    // Takes and scans whole tiles until there are no more. Returns true if the block has also taken
+    // the ticket of the last tile, which is not whole; the caller then scans that tile.
     __device__ bool scanByRing(uint32_t wholeTiles) const
     {
         extern __shared__ __align__(128) uint8_t stages[];
         __shared__ uint64_t arrived[kScanStages];
         __shared__ uint32_t tickets[kScanStages];
-        __shared__ typename Op::Value totals[kScanStages]; // written and read by thread 0
+        __shared__ typename Op::Value totals[kScanStages]; // stored and loaded by thread 0
         __shared__ bool totalHeads[kScanStages];
-        __shared__ uint32_t beyond; // the first ticket that is no whole tile
+        __shared__ uint32_t beyond; // the first ticket that is not a whole tile's
         uint32_t next = 0;          // thread 0's last ticket
         const auto load = [&](uint32_t stage) {
             if (next < wholeTiles) next = lookback.take();
@@ -151,13 +160,15 @@ struct Scan {
             for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 initBarrier(&arrived[stage]);
             fenceCopyEngine();
-            // Tickets are taken one by one, so that blocks that start together take turns.
+            // Tickets are taken one by one, so that blocks that start together get tiles in turn.
             for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 load(stage);
         }
         __syncthreads();
 
-        uint32_t newest = 0, oldest = 0, parity = 0; // stages; parity of the newest
+        // The stages of the newest and of the oldest tile, and the parity of the newest one's
+        // barrier.
+        uint32_t newest = 0, oldest = 0, parity = 0;
         for (uint32_t round = 0; round < kScanAhead || tickets[oldest] < wholeTiles; ++round) {
             typename Tile::Elements elements;
             OneRun newestRun;
@@ -186,12 +197,12 @@ struct Scan {
                 }
             }
             if (finishing) {
-                // It is valid in thread 0.
+                // `total` is valid in thread 0.
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    // A ticket is taken late, because other blocks depend on its tile from then
-                    // until it has published.
+                    // A ticket is taken late, because from then on, until its tile has been
+                    // published, other blocks depend on this one.
                     load(oldest);
                 }
                 finish(tile, elements, scanned, before, total, false);
@@ -199,24 +210,26 @@ struct Scan {
             }
             newest = (newest + 1) % kScanStages;
             parity ^= newest == 0 ? 1 : 0;
-            __syncthreads(); // before tickets are read and `runs` is written
+            // After this barrier the new tickets may be read, and `runs` may be written again.
+            __syncthreads();
         }
         return beyond < tiles;
     }
 #endif
 
-    // Returns whether the block has left the look-back.
+    // Scans all tiles of the block. Returns whether the block has left the look-back.
     __device__ bool scanAll() const
     {
-        // There is a block for each tile. If a block does not run yet, those that wait for its tile
-        // compute it.
+        // Each tile has a block. If a block does not run yet, the blocks that need the value of its
+        // tile compute that value themselves.
         if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) scanTile(own);
             return own < tiles;
         }
 #if __CUDA_ARCH__ >= 900
-        if (params.schedule == SLUICE_SCAN_BY_RING) { // only where all is 16-byte aligned
+        // The host chooses this only if input and output are 16-byte aligned.
+        if (params.schedule == SLUICE_SCAN_BY_RING) {
             if (scanByRing(count / Tile::kElements)) scanTile(tiles - 1);
             return false;
         }
@@ -241,7 +254,7 @@ __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     waitForPreviousLaunch();
     if (params.schedule == SLUICE_SCAN_BY_NUMBER) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
-    // An empty input has one empty tile, which writes the total.
+    // An empty input has one empty tile, whose block writes the total.
     const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
     bool left = false;
     if (params.scanner != 0 && blockIdx.x == 0) {
@@ -256,7 +269,7 @@ __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     lookback.clean(tiles);
 }
 
-// Scans f32 sums, one tile per block. reduce.cu has left the prefix of each tile in scratch; a
+// Scans sums of f32, one tile per block. reduce.cu has left the prefix of each tile in scratch; a
 // single tile needs none.
 template <bool Segmented>
 __global__ void __launch_bounds__(kScanThreads)
@@ -281,7 +294,8 @@ __global__ void __launch_bounds__(kScanThreads)
     const OneRun before = blockRunsBefore(scanned.total, runs, total);
     scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
     if (blockIdx.x == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
-    // Scratch is left zero, as it was found. A barrier has ensured that all threads have read it.
+    // Scratch must be left zero, as it was found. All threads have read this entry: they did so
+    // before the barrier in blockRunsBefore.
     if (hasPartials && threadIdx.x == 0) storePartial(params, blockIdx.x, OneRun());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whole tile streams: the passes of shaders/lib/kernels/tile_streams.h.
+// Decodes whole tile streams: the passes of shaders/lib/kernels/tile_streams.h.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 

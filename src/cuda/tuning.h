@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // All numbers of the CUDA backend that were chosen by measurement. The first ones are compiled into
-// kernels. The others form a row of values for the host, which tuningFor() derives from the
-// device's properties; commands only read it. A context accepts another row as text
-// (SluiceCudaContextInfo::tuning), and `sluice tune` prints one.
+// kernels. The others make a row, CudaTuning, which tuningFor() fills from the device's properties;
+// commands only read it. A context takes another row as text (SluiceCudaContextInfo::tuning), and
+// `sluice tune` prints one.
 //
-// The figures beside the values were measured on an H200 (docs/performance.md). A processor is a
+// The figures beside the values were measured on an H200 (docs/performance.md). A "processor" is a
 // streaming multiprocessor.
 #pragma once
 
@@ -14,57 +14,64 @@
 #include "api/plan_df11.h"
 #include "api/plan_interval.h"
 #include "api/plan_scan.h"
+#include "api/plan_zstd.h"
 #include "api/tuning_text.h"
 
 namespace sluice {
 
-// How many blocks a processor runs at the same time. This bounds their registers.
+// The number of blocks of each kernel that a processor shall be able to run at the same time. From
+// it the compiler derives how many registers a thread may use (__launch_bounds__).
 constexpr uint32_t kScanBlocksPerProcessor = 2;
 constexpr uint32_t kCompactBlocksPerProcessor = 4;
-// 13 tiles fill the shared memory of a processor of compute capability 9.0, so registers must not
-// allow fewer.
+// The shared memory of a processor of compute capability 9.0 has room for thirteen blocks, one tile
+// each, so registers must allow as many.
 constexpr uint32_t kGdeflateBlocksPerProcessor = 13;
-// With 20, 24, 28 and 32 blocks, textures took 3.4, 3.2, 3.1 and 3.0 ms, and maps took 2.9, 2.8,
-// 2.6 and 2.6 ms.
+// More than 28 blocks gain little. With 20, 24, 28 and 32 blocks, a batch of textures took 3.4,
+// 3.2, 3.1 and 3.0 ms, a batch of maps 2.9, 2.8, 2.6 and 2.6 ms.
 constexpr uint32_t kGstdSymbolBlocksPerProcessor = 28;
-// For many tiles, smaller blocks decode more tiles at a time; for few tiles, larger blocks make
-// each tile faster.
+// Blocks of gstd_expand. With many tiles, smaller blocks are faster, because more tiles are decoded
+// at a time; with few tiles, larger blocks are, because each tile takes less time.
 constexpr uint32_t kGstdManyWarps = 8, kGstdManyBlocksPerProcessor = 5;
 constexpr uint32_t kGstdFewWarps = 16, kGstdFewBlocksPerProcessor = 2;
-// Filters: small blocks are fastest for many tiles, large ones for few (filter.fewTiles).
+// For filters, small blocks are fastest with many tiles, large ones with few (filter.fewTiles).
 constexpr uint32_t kFilterThreads = 256, kFilterFewThreads = 512;
 constexpr uint32_t kFilterThreadsPerProcessor = 1024;
 constexpr uint32_t kDf11BlocksPerProcessor = 3;
-// There are few warps with many loads in flight each. With more warps, the L2 cache evicts a sector
-// before its warp returns to it.
+// Not measured: 13 KB of shared memory a block would allow more, but not more registers.
+// A processor has shared memory for nine warps of four chains of sequences.
+constexpr uint32_t kZstdChainsAtOnce = 4;
+constexpr uint32_t kZstdExpandThreads = 256, kZstdExpandBlocksPerProcessor = 5;
+// An interval move runs few warps, each with many loads in flight. With more warps, the L2 cache
+// evicts sectors of which a warp has used only a part, before the warp uses the rest.
 constexpr uint32_t kMoveWarps = 1, kMoveBlocksPerProcessor = 24;
-// Runs of this many bytes on average are copied in units of 16 bytes, shorter ones in words.
+// Interval moves whose runs have at least this many bytes on average copy in units of 16 bytes,
+// others in words.
 constexpr uint32_t kLongRunBytes = 256;
-// The ring that loads to registers reaches 0.86 to 0.90 of the copy with 3 blocks and 4 stages,
-// 0.83 to 0.86 with 4 blocks and 3 stages.
+// The compaction of words, whose ring loads to registers (compact_words.cuh), reaches 0.86 to 0.90
+// of the speed of a copy with 3 blocks and 4 stages, and 0.83 to 0.86 with 4 blocks and 3 stages.
 constexpr uint32_t kCompactWordBlocksPerProcessor = 3, kCompactWordStages = 4;
-// Two blocks, which build two tables for the 42 warps of a processor, are faster than three blocks
-// with 48 warps, which have too few registers.
+// For float_decode. Two blocks of 21 warps, which build two tables, are faster than three blocks of
+// 16 warps, which build three tables and have too few registers.
 constexpr uint32_t kFloatBlocksPerProcessor = 2;
-// The number of tiles of a ring in shared memory, and how many tiles later a tile is written, which
-// hides the time until its prefix is known. Scans reach 0.95 of the speed of a copy; with one tile
-// ahead they reach 0.85.
+// A block's ring in shared memory has kScanStages stages, one tile each. A tile is written
+// kScanAhead rounds after it has arrived, by which time its prefix is usually known. With 2 rounds,
+// scans reach 0.95 of the speed of a copy, with 1 round 0.85.
 constexpr uint32_t kScanStages = 3, kScanAhead = 2;
 constexpr uint32_t kCompactStages = 3, kCompactAhead = 2;
-// Loads of 16 bytes that a thread of a reduction has in flight: with eight, 2^26 words take 61 us,
-// with four 63.5.
+// Each thread of a reduction has kReduceLoads loads of 16 bytes in flight. With eight, a reduction
+// of 2^26 words takes 61 us, with four 63.5.
 constexpr uint32_t kReduceThreads = 512, kReduceLoads = 8;
-// Reductions of at most this many elements let the next launch begin early, which saves a short one
-// 0.3 to 0.5 us.
+// A reduction of at most this many elements lets the next launch begin early, which makes short
+// reductions 0.3 to 0.5 us faster.
 constexpr uint32_t kShortReduceElements = 1u << 20;
 
-// Holds what the device reports, and how its kernels were loaded.
+// The properties of a device, and those of its kernels as they were loaded.
 struct CudaTraits {
     uint32_t processors;
-    uint32_t df11Blocks;  // as many as run at the same time on all processors
+    uint32_t df11Blocks;  // how many blocks of df11 run at the same time on all processors
     uint32_t floatBlocks; // the same for float_decode
-    // The kernels are code for compute capability 9.0: they have programmatic dependent launch
-    // (launch.cuh) and bulk copies (bulk_copy.cuh).
+    // All kernels were compiled for compute capability 9.0 or more, so programmatic dependent
+    // launch (launch.cuh) and bulk copies (bulk_copy.cuh) may be used.
     bool sm90;
 };
 
@@ -73,55 +80,63 @@ struct CudaTuning {
 
     struct Scan {
         // As many blocks as run at the same time. Up to this many tiles take a block each. More
-        // tiles go through the ring, which reaches 0.95 of the copy, where one tile a block reached
-        // 0.6 to 0.85.
+        // tiles go through the ring, which reaches 0.95 of the speed of a copy; without a ring,
+        // scans reached 0.6 to 0.85.
         uint32_t blocks;
-        uint32_t ring;               // 1: tiles wait in shared memory for their prefix
-        uint32_t programmaticLaunch; // 1: short scans begin while the launch before them still runs
+        uint32_t ring; // 1: many tiles go through the ring in shared memory (scan.cu)
+        // 1: a short scan may begin while the launch before it still runs.
+        uint32_t programmaticLaunch;
     } scan;
 
     struct Reduce {
-        uint32_t blocks;      // at most; twice as many took 63.5 instead of 61 us for 2^26 words
+        uint32_t blocks;      // the most; with twice as many, 2^26 words took 63.5 us instead of 61
         uint32_t singleBytes; // up to this many bytes one block is faster than several
         uint32_t programmaticLaunch;
     } reduce;
 
     struct Compact {
-        // As many blocks as run at the same time. Up to this many tiles take a block each, without
-        // tickets.
+        // As many blocks as run at the same time. Up to this many tiles have a block each; of more
+        // tiles a block takes one after the other, by tickets (compact_ring.cuh).
         uint32_t blocks;
-        uint32_t ring;       // 1: as for scans
+        uint32_t ring;       // 1: as in Scan
         uint32_t wordBlocks; // blocks of the ring that loads to registers; 0: it is not used
         uint32_t programmaticLaunch;
-        // Looks at a missing tile where it cannot be computed, because it may be overwritten.
+        // In place, a block polls the count of an earlier tile this many times. It cannot compute
+        // the count itself, because the input of that tile may have been overwritten.
         uint32_t pollsInPlace;
     } compact;
 
-    // Large shares come first and small ones last, so that all blocks end at the same time. With
-    // more than 16 KiB per round, the L2 cache evicts a sector before its warp returns to it.
+    // The sizes of shares and windows of the commands on intervals (api/plan_interval.h). With
+    // windows of more than 16 KiB, the L2 cache evicts sectors of which a warp has used only a
+    // part.
     IntervalTuning interval;
 
     struct Gstd {
         // Up to this many tiles are expanded by blocks of 16 warps, 8,192 bytes at a time, so that
-        // each tile takes less time. More tiles are faster with 8 warps each, since more of them
+        // each tile takes less time. More tiles are faster with 8 warps each, because more of them
         // run at a time.
         uint32_t fewTiles;
-        uint32_t programmaticLaunch; // 1: a part is expanded while others are still decoded
-        uint32_t symbolsOnly; // 1: nothing is expanded; the benchmark times the symbols alone
+        // 1: the bytes of a part are made while other parts are still being decoded.
+        uint32_t programmaticLaunch;
+        // 1: no bytes are made, so that the benchmark can time the symbols alone.
+        uint32_t symbolsOnly;
     } gstd;
 
     struct Filter {
-        // Up to this many tiles, blocks have 512 threads, two to a processor. With 4 tiles a
-        // processor that still takes less time than blocks of 256.
+        // Lists of up to this many tiles have blocks of 512 threads, of which a processor runs two.
+        // With 4 tiles per processor that still takes less time than four blocks of 256 threads.
         uint32_t fewTiles;
     } filter;
 
     struct FloatDecode {
-        uint32_t blocks;       // as many as run at the same time; tiles are shared out among them
-        uint32_t tilesPerWarp; // at most; 2^28 elements come to 5.9 in one wave of blocks
-        // Few tiles are spread over fewBlocks blocks, up to fewTiles in each: a block with 8 tiles
-        // and a processor to itself builds its table sooner than two blocks with 4 each (1,024
-        // tiles took 21.2 instead of 23.9 us).
+        // As many blocks as run at the same time; tiles are shared out among them.
+        uint32_t blocks;
+        // The most tiles of a warp. 2^28 elements are 248 tiles per processor, which its 42 warps
+        // decode in 5.9 rounds; with a limit of 6, all blocks run at the same time.
+        uint32_t tilesPerWarp;
+        // Few tiles are spread over fewBlocks blocks, one per processor, with up to fewTiles tiles
+        // in each. A block that has a processor to itself builds its table sooner than two blocks
+        // that share it: 1,024 tiles took 21.2 us with 8 tiles per block, and 23.9 with 4.
         uint32_t fewBlocks;
         uint32_t fewTiles;
         uint32_t programmaticLaunch;
@@ -130,10 +145,15 @@ struct CudaTuning {
     Df11Tuning df11;
 
     struct FseTables {
-        uint32_t warps; // as many as fill a large GPU; more tables than this share warps
+        uint32_t warps; // the most, which fill a large GPU; with more tables, a warp builds several
     } fseTables;
+
+    ZstdTuning zstd; // chosen by calculation (docs/notes/zstd.md)
+    // 1: literals of Zstandard frames are decoded while sequences are.
+    uint32_t zstdLiteralsBeside;
 };
 
+// Returns the row for a device.
 inline CudaTuning tuningFor(const CudaTraits& device)
 {
     const uint32_t sm90 = device.sm90 ? 1 : 0;
@@ -148,11 +168,14 @@ inline CudaTuning tuningFor(const CudaTraits& device)
     row.floatDecode = {device.floatBlocks, 6, device.processors, 8, sm90};
     row.df11.workgroups = device.df11Blocks;
     row.fseTables = {4096};
+    row.zstd = {1 << 20, 1024, device.processors * 9, kZstdSteps};
+    row.zstdLiteralsBeside = sm90;
     return row;
 }
 
-// There must be at least two blocks, because a single block is assumed to have the only tile
-// (scan.cu, compact.cu), and at least two tiles for a scanner.
+// The numbers of blocks of scans and compactions are at least 2, because a kernel of one block
+// assumes that there is one tile (scan.cu, compact.cu). A scanner adds up the values of at least 2
+// tiles.
 constexpr uint32_t kMostTuningBlocks = 1u << 16;
 inline constexpr TuningField kCudaTuningFields[] = {
     SLUICE_TUNING_FIELD_ALSO(CudaTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),
@@ -168,15 +191,7 @@ inline constexpr TuningField kCudaTuningFields[] = {
     SLUICE_TUNING_FIELD(CudaTuning, compact.wordBlocks, 0, kMostTuningBlocks),
     SLUICE_TUNING_FIELD(CudaTuning, compact.programmaticLaunch, 0, 1),
     SLUICE_TUNING_FIELD(CudaTuning, compact.pollsInPlace, 1, 1u << 24),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.expandBytes, 1 << 10, 64 << 10),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.shareBytes, 1 << 10, 64 << 10),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.smallBytes, 1 << 10, 16 << 10),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.largeBytes, 16 << 10, 1 << 20),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.tailBytes, 0, 1u << 30),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.windowBytes, 1 << 10, 24 << 10),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.shortRunBytes, 0, UINT32_MAX),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.shortTailBytes, 0, 1u << 30),
-    SLUICE_TUNING_FIELD(CudaTuning, interval.shortWindowBytes, 1 << 10, 24 << 10),
+    SLUICE_INTERVAL_TUNING_FIELDS(CudaTuning),
     SLUICE_TUNING_FIELD(CudaTuning, gstd.fewTiles, 0, UINT32_MAX),
     SLUICE_TUNING_FIELD(CudaTuning, gstd.programmaticLaunch, 0, 1),
     SLUICE_TUNING_FIELD(CudaTuning, gstd.symbolsOnly, 0, 1),
@@ -190,6 +205,8 @@ inline constexpr TuningField kCudaTuningFields[] = {
     SLUICE_TUNING_FIELD(CudaTuning, df11.countedWorkgroups, 1, kMostTuningBlocks),
     SLUICE_TUNING_FIELD(CudaTuning, df11.countedBlocks, 1, 1u << 16),
     SLUICE_TUNING_FIELD(CudaTuning, fseTables.warps, 1, kMostTuningBlocks),
+    SLUICE_ZSTD_TUNING_FIELDS(CudaTuning),
+    SLUICE_TUNING_FIELD(CudaTuning, zstdLiteralsBeside, 0, 1),
 };
 static_assert(sizeof(kCudaTuningFields) / sizeof(TuningField) * sizeof(uint32_t) ==
                   sizeof(CudaTuning),
@@ -197,13 +214,13 @@ static_assert(sizeof(kCudaTuningFields) / sizeof(TuningField) * sizeof(uint32_t)
 
 inline constexpr const auto& tuningFields(const CudaTuning&) { return kCudaTuningFields; }
 
-// Returns whether the device's kernels have what the row asks for.
+// Returns whether the kernels, as they were loaded, have what the row asks for.
 inline bool canUse(const CudaTraits& device, const CudaTuning& row)
 {
     return device.sm90 ||
            (row.scan.ring | row.scan.programmaticLaunch | row.reduce.programmaticLaunch |
             row.compact.ring | row.compact.programmaticLaunch | row.gstd.programmaticLaunch |
-            row.floatDecode.programmaticLaunch) == 0;
+            row.floatDecode.programmaticLaunch | row.zstdLiteralsBeside) == 0;
 }
 
 } // namespace sluice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CPU as a device. Its buffers are host memory, and its commands have completed when they
-// return.
+// The CPU as a device of the convenience layer. Its buffers are host memory, and its commands have
+// completed when they return.
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -35,9 +35,10 @@ public:
 
     SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
     {
-        // device.cpp catches bad_alloc
+        // `new` may throw std::bad_alloc, which device.cpp catches.
         const uint64_t room = wordsEnd(size);
-        if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY; // possible where size_t has 32 bits
+        // True only where size_t has 32 bits.
+        if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY;
         void* const block = ::operator new(size_t(room), kAlignment);
         m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
@@ -73,6 +74,8 @@ public:
         return SLUICE_OK;
     }
 
+    // Each command has run when its call returned, so the time since begin() is reported as the
+    // GPU's time.
     SluiceStatus submit(SluiceCommands, double& gpuMilliseconds) override
     {
         gpuMilliseconds = std::chrono::duration<double, std::milli>(Clock::now() - m_start).count();
@@ -80,7 +83,7 @@ public:
     }
 
 private:
-    std::unordered_set<void*> m_blocks;
+    std::unordered_set<void*> m_blocks; // the memory of all buffers
     Clock::time_point m_start{};
 };
 

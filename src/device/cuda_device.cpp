@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A CUDA device with a stream of its own. Builds without CUDA list no such devices.
+// A CUDA device of the convenience layer, with a stream of its own. Builds without CUDA list no
+// such devices.
 #include "device/device.h"
 
 #ifdef SLUICE_HAVE_CUDA
@@ -13,6 +14,7 @@
 namespace sluice {
 namespace {
 
+// Describes the CUDA device number `index`. Returns false if CUDA reports an error.
 bool cudaProperties(int index, SluiceDeviceProperties& properties)
 {
     cudaDeviceProp device{};
@@ -33,10 +35,12 @@ bool cudaProperties(int index, SluiceDeviceProperties& properties)
     return true;
 }
 
+// Converts CUDA's error to a status, and clears it in CUDA.
 SluiceStatus statusOf(cudaError_t error)
 {
     if (error != cudaSuccess) {
-        (void)cudaGetLastError(); // the next call must not report it again
+        // Clear the error, so that the next call does not report it again.
+        (void)cudaGetLastError();
     }
     return error == cudaSuccess                 ? SLUICE_OK
            : error == cudaErrorMemoryAllocation ? SLUICE_ERROR_OUT_OF_MEMORY
@@ -59,6 +63,8 @@ public:
         (void)cudaStreamDestroy(m_stream);
     }
 
+    // Creates the stream, the events for timing and the context. `tuning` is as in
+    // SluiceDeviceInfo.
     SluiceStatus open(const char* tuning)
     {
         cudaError_t error = cudaSetDevice(m_index);
@@ -66,7 +72,7 @@ public:
             error = cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking);
         if (error == cudaSuccess) error = cudaEventCreate(&m_start);
         if (error == cudaSuccess) error = cudaEventCreate(&m_stop);
-        const SluiceCudaContextInfo info = {m_index, tuning};
+        const SluiceCudaContextInfo info = {m_index, tuning, nullptr, nullptr};
         return error == cudaSuccess ? sluiceCreateCudaContextWithInfo(&info, &context)
                                     : statusOf(error);
     }
@@ -75,7 +81,8 @@ public:
     {
         void* block = nullptr;
         cudaError_t error = cudaSetDevice(m_index);
-        if (error == cudaSuccess) error = cudaMalloc(&block, wordsEnd(size)); // 256-byte aligned
+        // CUDA aligns the block to 256 bytes, as sluiceAllocate promises.
+        if (error == cudaSuccess) error = cudaMalloc(&block, wordsEnd(size));
         if (error != cudaSuccess) return statusOf(error);
         m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
@@ -124,6 +131,7 @@ public:
     }
 
 private:
+    // Copies between host and device, and waits until the copy is done.
     SluiceStatus copy(void* to, const void* from, uint64_t size, cudaMemcpyKind kind)
     {
         cudaError_t error = cudaSetDevice(m_index);
@@ -135,7 +143,7 @@ private:
     const int m_index;
     cudaStream_t m_stream = nullptr;
     cudaEvent_t m_start = nullptr, m_stop = nullptr;
-    std::unordered_set<void*> m_blocks;
+    std::unordered_set<void*> m_blocks; // the memory of all buffers
 };
 
 } // namespace

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The C functions of the convenience layer. They list and choose devices, and forward everything
-// else to the open device.
+// The C functions of the convenience layer (sluice_device.h). They list and choose devices, and
+// forward everything else to the open device. A *selector* is a text that names a device, such as
+// "auto" or "vulkan:1". A *tier* (docs/design.md) is a variant of all kernels that needs certain
+// features of a device.
 #include "device/device.h"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstring>
@@ -14,6 +15,7 @@ namespace sluice {
 
 namespace {
 
+// Lists the devices of all backends. With onlyCpu it lists the CPU alone and loads no driver.
 DeviceList listDevices(bool onlyCpu = false)
 {
     DeviceList list;
@@ -32,6 +34,7 @@ std::string lower(std::string text)
     return text;
 }
 
+// Returns whether a device can run a tier or, if `tier` is empty, any tier.
 bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
 {
     std::istringstream tiers(device.tiers);
@@ -42,15 +45,17 @@ bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
     return false;
 }
 
+// Parses `text` as a decimal number. Returns false if anything in it does not belong to the number.
 bool parseIndex(const std::string& text, uint32_t& index)
 {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// Returns the device that `selector` means, or NULL if there is none. If the selector leaves a
-// choice ("auto", "vulkan", "cuda"), devices that cannot run `tier` are skipped. A device that the
-// selector names is returned even if it cannot run `tier`.
+// Returns the device that `selector` means, or nullptr if there is none. If the selector leaves a
+// choice ("auto", "vulkan", "cuda"), only devices that can run `tier` are considered. If it names a
+// device ("vulkan:1"), that device is returned even if it cannot run `tier`; openDevice then says
+// so. An empty `tier` stands for any tier.
 const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
                                            const std::string& tier)
 {
@@ -80,7 +85,8 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
     if (selector.rfind("cuda:", 0) == 0)
         return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index)
                                                      : nullptr;
-    const std::string text = lower(selector.substr(7)); // "vulkan:"
+    // The selector passed isSelector, so it begins with "vulkan:", which is cut off here.
+    const std::string text = lower(selector.substr(7));
     if (parseIndex(text, index)) return numbered(SLUICE_BACKEND_VULKAN, index);
     return find([&](const SluiceDeviceProperties& d) {
         return d.backend == SLUICE_BACKEND_VULKAN &&
@@ -89,6 +95,7 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
     });
 }
 
+// Returns whether the text has the form of a selector.
 bool isSelector(const std::string& text)
 {
     return text == "auto" || text == "cpu" || text == "vulkan" || text == "cuda" ||
@@ -96,6 +103,7 @@ bool isSelector(const std::string& text)
            (text.rfind("cuda:", 0) == 0 && text.size() > 5);
 }
 
+// Opens a device with the tier of `info`.
 SluiceStatus openTier(const SluiceDeviceProperties& chosen, const SluiceDeviceInfo& info,
                       std::unique_ptr<Device>& device, std::string& error)
 {
@@ -107,7 +115,9 @@ SluiceStatus openTier(const SluiceDeviceProperties& chosen, const SluiceDeviceIn
     }
 }
 
-// Opens the best tier whose self-test passes.
+// Opens a device with a tier whose self-test passes. If `tier` is empty, the device's tiers are
+// tried from the best one on; otherwise `tier` alone. The tiers that failed are listed in
+// Device::failedTiers or, if no tier passes, in `error`.
 SluiceStatus openTested(const SluiceDeviceProperties& chosen, SluiceDeviceInfo info,
                         const std::string& tier, std::unique_ptr<Device>& device,
                         std::string& error)
@@ -129,13 +139,16 @@ SluiceStatus openTested(const SluiceDeviceProperties& chosen, SluiceDeviceInfo i
         }
         device.reset();
         failedTiers += one + ": the self-test of " + failed + " fails\n";
-        if (one == "emu32") break; // the emulations of other sizes, which follow, are for tests
+        // The list goes on with tiers that emulate other subgroup sizes, which are only for tests.
+        if (one == "emu32") break;
     }
+    // Join the lines by semicolons, without the last line's end.
     failedTiers.resize(failedTiers.empty() ? 0 : failedTiers.size() - 1);
     std::replace(failedTiers.begin(), failedTiers.end(), '\n', ';');
     return fail(SLUICE_ERROR_UNSUPPORTED, failedTiers, error);
 }
 
+// Chooses and opens a device as `info` says.
 SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& device,
                         std::string& error)
 {
@@ -148,7 +161,7 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
             "'" + selector +
                 "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N",
             error);
-    // "cpu" must not load a driver, because that may be broken.
+    // "cpu" loads no driver, because an installed driver may be broken.
     const DeviceList list = listDevices(selector == "cpu");
     const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
     if (chosen == nullptr)
@@ -185,7 +198,7 @@ SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t
 SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device,
                               const char** error)
 {
-    thread_local std::string text; // *error points into it
+    thread_local std::string text; // *error points into it until the thread's next call
     if (error != nullptr) *error = "";
     if (info == nullptr || device == nullptr) return SLUICE_ERROR_ARGUMENT;
     *device = nullptr;

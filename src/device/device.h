@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The interface of an open device, which each backend implements. device.cpp chooses a backend.
+// The interface of an open device, which each backend implements. device.cpp chooses the backend
+// and checks the arguments, so the functions here get valid ones.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,10 @@ namespace sluice {
 
 class Device {
 public:
-    virtual ~Device() = default; // waits for the device, and frees everything
+    virtual ~Device() = default; // the destructors of backends wait for the device and free all
 
+    // These functions do what the C functions of the same names do (sluice_device.h):
+    // sluiceAllocate and so on. gpuMilliseconds receives the time that the commands took.
     virtual SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) = 0;
     virtual void release(const SluiceBuffer& buffer) = 0;
     virtual uint64_t address(const SluiceBuffer& buffer) const = 0;
@@ -27,14 +30,15 @@ public:
     virtual SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) = 0;
 
     SluiceDeviceProperties properties{};
-    SluiceContext context = nullptr; // the backend's destructor destroys it
-    std::string failedTiers;         // the text of sluiceGetDeviceSelfTest
+    SluiceContext context = nullptr; // made by the backend, whose destructor destroys it
+    std::string failedTiers;         // what sluiceGetDeviceSelfTest returns
 };
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
 
-// The functions that list devices add nothing if there is no driver, or no CUDA in this build. Each
-// open function takes the index in its list's SluiceDeviceProperties. On failure `error` says why.
+// The list functions append the devices of a backend, if its driver is installed and the build has
+// the backend. The open functions open a device by its index in SluiceDeviceProperties. On failure
+// `error` says why.
 void listVulkanDevices(DeviceList& list);
 SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
@@ -44,12 +48,13 @@ SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
 
-// Runs the self-test of the kernels that are ready in the context. `failed` receives the names of
-// those whose results are wrong, separated by commas.
+// Runs the self-test of all kernels that are ready in the device's context. `failed` receives the
+// names of the decoders whose results are wrong, separated by commas. Wrong results are no error:
+// the function returns one only if the test could not run.
 SluiceStatus testDevice(Device& device, std::string& failed);
 
-// Copies `text` into a fixed-size field of SluiceDeviceProperties, and truncates it if it is too
-// long.
+// Copies `text` to a text field of SluiceDeviceProperties. What the field has no room for is cut
+// off.
 template <size_t Size>
 void setText(char (&field)[Size], const std::string& text)
 {
@@ -57,12 +62,12 @@ void setText(char (&field)[Size], const std::string& text)
     std::fill(std::copy_n(text.begin(), length, field), field + Size, '\0');
 }
 
-// Returns the size rounded up to whole words. Kernels load and store whole words, so every
-// allocation includes all of its last word.
+// Returns a size rounded up to whole words. Kernels load and store whole words, so an allocation
+// must include all of its last word.
 constexpr uint64_t wordsEnd(uint64_t size) { return alignUp(size, 4); }
 
-// Returns the address of a buffer's first byte, for devices whose buffers are plain memory: the CPU
-// and CUDA.
+// Returns the address of a buffer's first byte. Only for devices on which a buffer's handle is an
+// address: the CPU and CUDA.
 inline char* memoryOf(const SluiceBuffer& buffer)
 {
     return reinterpret_cast<char*>(uintptr_t(buffer.handle + buffer.offset));
@@ -70,6 +75,7 @@ inline char* memoryOf(const SluiceBuffer& buffer)
 
 } // namespace sluice
 
+// A SluiceDevice points to this.
 struct SluiceDevice_T {
     std::unique_ptr<sluice::Device> device;
 };

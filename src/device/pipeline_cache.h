@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Saves in a file what a driver has compiled, so that the next run need not compile it again.
+// Saves compiled pipelines in a file, so that the next run need not compile them again. A driver
+// keeps them in a VkPipelineCache, and returns the content of that cache as bytes, its *data*.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -12,40 +13,46 @@
 
 namespace sluice {
 
-// A file that holds a driver's cache data after a header. The header identifies the driver and has
-// a checksum. Drivers are known to crash on data that is not theirs, so they only receive data that
-// was checked.
+// The file: a header and the driver's data. The header identifies the driver and has a checksum. It
+// is compared before the driver gets the data, because drivers are known to crash on data that is
+// damaged or another driver's.
 class PipelineCacheFile {
 public:
-    // The limit of a file, and of all files in the user's cache folder together.
+    // The limit for a file, and for all files in the user's cache folder together.
     static constexpr uint64_t kMaxBytes = 64ull << 20;
 
-    // With an empty `path`, the file is in the user's cache folder, with a name of this driver and
-    // device.
+    // If `path` is empty, the file is in the user's cache folder, and its name is made of the ids
+    // of driver and device; a link of that name is not followed. Otherwise the file is `path` or,
+    // if `path` is a link, the link's target.
     PipelineCacheFile(const VkPhysicalDeviceProperties& device, const std::string& path);
 
-    // Returns the data for the driver. It is empty if there is no file, or the file is damaged, too
-    // large or another driver's.
+    // Returns the driver's data. It is empty if there is no file, or the file is damaged, too large
+    // or another driver's.
     std::vector<uint8_t> read() const;
-    // Replaces the file atomically: readers see either the old or the new content. Returns false,
-    // and changes nothing, if the file cannot be written.
+    // Replaces the file by one with this data and the same permissions. Other processes see either
+    // the old or the new content. Returns false, and leaves the file as it is, if it cannot be
+    // written or if its name belongs to something other than a file.
     bool write(const std::vector<uint8_t>& data) const;
     const std::filesystem::path& path() const { return m_path; }
-    // Returns whether a file that starts with these bytes is such a cache file, of any device.
+    // Returns whether a file that starts with these bytes is a pipeline cache of sluice, of any
+    // device.
     static bool isStart(const std::vector<uint8_t>& bytes);
 
 private:
+    // Returns the header that a file with this data has.
     std::vector<uint8_t> header(const std::vector<uint8_t>& data) const;
     void pruneFolder(uint64_t room) const;
+    void removeUnfinished() const;
 
     VkPhysicalDeviceProperties m_device;
-    std::filesystem::path m_path; // empty if there is no folder for the file
-    bool m_isUsual;
+    std::filesystem::path m_path; // empty if there is no folder for it
+    bool m_isUsual;               // the file is in the user's cache folder
 };
 
-// A VkPipelineCache whose initial content is that of its file.
+// A VkPipelineCache that begins with the data of its file.
 class PipelineCache {
 public:
+    // The functions of Vulkan that it needs.
     struct Functions {
         PFN_vkCreatePipelineCache create;
         PFN_vkDestroyPipelineCache destroy;
@@ -60,19 +67,21 @@ public:
 
     // Returns VK_NULL_HANDLE if the driver could not create a cache.
     VkPipelineCache handle() const { return m_handle; }
-    // Merges what other processes have written to the file meanwhile, and writes the result if it
-    // is new. Must not be called while pipelines are made. Failures are not errors: the next run
-    // compiles again.
+    // Writes the cache to its file, if the cache has changed. If other processes have replaced the
+    // file meanwhile, their pipelines are merged into the cache first. The caller makes no
+    // pipelines during the call. Failures are not reported, since they only make the next run
+    // compile again.
     void save() noexcept;
 
 private:
+    // Returns the driver's data; empty on errors.
     std::vector<uint8_t> data() const;
     void mergeAndWrite();
 
     VkDevice m_device;
     Functions m_vk;
     PipelineCacheFile m_file;
-    std::vector<uint8_t> m_saved; // the content of the file as last read or written
+    std::vector<uint8_t> m_saved; // the data of the file when last read or written
     VkPipelineCache m_handle = VK_NULL_HANDLE;
 };
 

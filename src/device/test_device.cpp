@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the pipelines of a device that has just been opened, by decoding tiles with known results.
+// Tests a device that has just been opened: lets each of its decoders decode tiles whose results
+// are known.
 #include "device/device.h"
 
 #include <sluice/sluice_self_test.h>
@@ -9,6 +10,7 @@ namespace sluice {
 #if SLUICE_HAVE_CODECS
 namespace {
 
+// The name of a decoder in error messages.
 struct Name {
     uint32_t kernels;
     const char* name;
@@ -18,7 +20,7 @@ constexpr Name kNames[] = {{SLUICE_KERNELS_GDEFLATE_LINEAR, "GDeflate"},
                            {SLUICE_KERNELS_FLOAT, "the float codec"},
                            {SLUICE_KERNELS_FILTER, "filters"}};
 
-// Device memory that is released at the end of the scope.
+// Device memory that is released at the end of the block.
 struct Memory {
     Device& device;
     SluiceBuffer buffer{};
@@ -47,6 +49,7 @@ SluiceStatus testDevice(Device& device, std::string& failed)
     if (status == SLUICE_OK) status = device.upload(info.memory, bytes.data(), bytes.size());
     SluiceCommands commands = nullptr;
     if (status == SLUICE_OK) status = device.begin(commands);
+    // The recording has begun, so it must be submitted even if recording the test fails.
     if (status != SLUICE_OK) return status;
     const SluiceStatus recorded = sluiceCmdSelfTest(device.context, commands, &info);
     double milliseconds = 0;
@@ -61,7 +64,7 @@ SluiceStatus testDevice(Device& device, std::string& failed)
     return status;
 }
 #else
-// This build has no codecs, so there are no tiles to test.
+// This build has no decoders, so there is nothing to test.
 SluiceStatus testDevice(Device&, std::string&) { return SLUICE_OK; }
 #endif
 

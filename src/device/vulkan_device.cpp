@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Vulkan device of the convenience layer. It has one queue, one VkDeviceMemory per buffer, and
-// copies through a staging buffer.
+// A Vulkan device of the convenience layer. It has one queue and one VkDeviceMemory per buffer. It
+// copies between host and device through a staging buffer that the host can access.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -20,9 +20,12 @@
 namespace sluice {
 namespace {
 
+// Copies go through the staging buffer in pieces of this size.
 constexpr uint64_t kStagingSize = 64ull << 20;
 constexpr uint64_t kAllocationAlignment = 256;
 
+// The functions of Vulkan that are loaded from the device. They become members of VulkanDevice,
+// named without "vk".
 #define SLUICE_DEVICE_FUNCTIONS(X)                                                                 \
     X(DestroyDevice)                                                                               \
     X(GetDeviceQueue)                                                                              \
@@ -58,6 +61,7 @@ constexpr uint64_t kAllocationAlignment = 256;
     X(GetPipelineCacheData)                                                                        \
     X(MergePipelineCaches)
 
+// Converts Vulkan's result to a status.
 SluiceStatus statusOf(VkResult result)
 {
     return result == VK_SUCCESS ? SLUICE_OK
@@ -66,7 +70,7 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
-// Returns the names of the enabled features and extensions, separated by spaces, for
+// Returns the names of enabled features and extensions, separated by spaces, for
 // SluiceDeviceProperties::features.
 std::string featureNames(const VulkanFeatureChain& chain, const VulkanFeatures& features)
 {
@@ -86,6 +90,8 @@ std::string featureNames(const VulkanFeatureChain& chain, const VulkanFeatures& 
     return names;
 }
 
+// Describes a physical device: its name, limits and the tiers that it can run. The property
+// `missing` says which features each other tier would need.
 SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device,
                                 uint32_t index)
 {
@@ -156,11 +162,12 @@ public:
     SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) override;
 
 private:
+    // A buffer and the memory behind it.
     struct Memory {
         VkBuffer buffer = VK_NULL_HANDLE;
         VkDeviceMemory memory = VK_NULL_HANDLE;
     };
-    // A command buffer with its pool. The device has one for the caller and one for copies.
+    // A command buffer with its pool. The device has one for its user and one for copies.
     struct Recording {
         VkCommandPool pool = VK_NULL_HANDLE;
         VkCommandBuffer commands = VK_NULL_HANDLE;
@@ -182,6 +189,7 @@ private:
     SluiceStatus transfer(const SluiceBuffer& buffer, const char* from, char* to, uint64_t size);
     VkResult copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
                   uint64_t size);
+    // A SluiceVulkanRecorder; `user` is the device.
     static void record(void* user, VkCommandBuffer commands, const char* kernel,
                        const SluiceVulkanAccess* ranges, uint32_t count);
 
@@ -193,18 +201,20 @@ private:
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE;
     uint32_t m_queueFamily = 0;
+    // The number of valid low bits of a timestamp; 0 if the queue has no timestamps.
     uint32_t m_timestampBits = 0;
-    double m_timestampPeriod = 0; // nanoseconds
+    double m_timestampPeriod = 0; // nanoseconds per step of a timestamp
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
     Recording m_user, m_copy;
-    bool m_recording = false;
+    bool m_recording = false; // between begin() and submit()
     VkFence m_fence = VK_NULL_HANDLE;
     VkQueryPool m_queries = VK_NULL_HANDLE;
     Memory m_staging;
-    void* m_stagingBytes = nullptr;
-    std::unordered_map<uint64_t, Memory> m_memory; // indexed by VkBuffer
+    void* m_stagingBytes = nullptr; // m_staging's bytes, as the host sees them
+    // All buffers by their SluiceBuffer::handle.
+    std::unordered_map<uint64_t, Memory> m_memory;
     BarrierCheck m_barrierCheck;
 };
 
@@ -222,9 +232,9 @@ SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, st
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
-// Prefers a family with graphics if `graphics` is set, because such a family is like an engine's.
-// Otherwise prefers one without, because it may run more workgroups at once. Any family with
-// compute is the fallback.
+// Chooses a queue family with compute; returns false if there is none. With `graphics` it prefers
+// a family that also has graphics, which is what an engine uses. Otherwise it prefers one without
+// graphics, because that may run more workgroups at the same time.
 bool VulkanDevice::chooseQueueFamily(bool graphics)
 {
     uint32_t count = 0;
@@ -332,6 +342,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     return status;
 }
 
+// Makes all pipelines that `info` asks for, on pipelineThreads threads, and saves the cache.
 SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
 {
     const SluicePipelinesInfo wanted = {info.kernels, info.pipelineFlags, 0};
@@ -344,7 +355,7 @@ SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
     try {
         for (uint32_t i = 1; i < info.pipelineThreads; ++i)
             threads.emplace_back(work);
-    } catch (const std::system_error&) { // the threads that were started do the work
+    } catch (const std::system_error&) { // fewer threads could be started; they do all the work
     }
     work();
     for (std::thread& thread : threads)
@@ -353,6 +364,7 @@ SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
     return failed;
 }
 
+// Creates a pool, if there is none, and its command buffer.
 VkResult VulkanDevice::createRecording(Recording& recording)
 {
     const VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
@@ -370,7 +382,7 @@ VkResult VulkanDevice::createRecording(Recording& recording)
 VulkanDevice::~VulkanDevice()
 {
     if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
-    // With a driver without hardware no queue was prepared, so there is nothing to wait for.
+    // If prepareQueue was never called, nothing was submitted, so there is nothing to wait for.
     if (m_user.pool != VK_NULL_HANDLE) DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
     if (m_pipelineCache) m_pipelineCache->save();
@@ -399,6 +411,8 @@ void VulkanDevice::handles(VulkanHandles& handles) const
 
 // --- Memory
 
+// Creates a buffer, and memory of the first type that has all `wanted` properties. On errors the
+// caller destroys whatever was created.
 VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
                                     VkMemoryPropertyFlags wanted, Memory& memory)
 {
@@ -411,7 +425,7 @@ VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
     usage2.usage = usage | VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT;
     const bool addressable = (usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     if (addressable && m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME)) {
-        bufferInfo.pNext = &usage2; // overrides bufferInfo.usage
+        bufferInfo.pNext = &usage2; // this overrides bufferInfo.usage
     }
     if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer))
         return result;
@@ -449,8 +463,8 @@ SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    // Drivers usually align allocations to at least 256 bytes. If a driver does not, a larger
-    // allocation is made, and the range starts at the first aligned address in it.
+    // Drivers usually place memory at multiples of 256 bytes. If one does not, a larger allocation
+    // is made, and the buffer starts at the first multiple of 256 in it.
     for (uint64_t slack : {uint64_t(0), kAllocationAlignment}) {
         Memory memory;
         const VkResult result = createMemory(wordsEnd(size) + slack, usage,
@@ -489,8 +503,8 @@ uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
 
 // --- Commands
 
-// Creates the objects that submissions need, at the first submission. Devices that are opened only
-// to compile pipelines do not need them, and that works on drivers without hardware.
+// Creates the objects that submissions need, at the first submission. A device that only compiles
+// pipelines never creates them, so it also works with a driver that has no hardware.
 VkResult VulkanDevice::prepareQueue()
 {
     if (m_queries != VK_NULL_HANDLE) return VK_SUCCESS;
@@ -506,6 +520,7 @@ VkResult VulkanDevice::prepareQueue()
     return result;
 }
 
+// Resets the command buffer and begins it.
 VkResult VulkanDevice::beginRecording(const Recording& recording)
 {
     if (const VkResult result = prepareQueue()) return result;
@@ -515,7 +530,7 @@ VkResult VulkanDevice::beginRecording(const Recording& recording)
     return BeginCommandBuffer(recording.commands, &info);
 }
 
-// Ends the command buffer, submits it and waits for it.
+// Ends the command buffer, submits it and waits until the device has executed it.
 VkResult VulkanDevice::submitRecording(const Recording& recording)
 {
     fullBarrier(recording.commands);
@@ -529,8 +544,8 @@ VkResult VulkanDevice::submitRecording(const Recording& recording)
     return result == VK_SUCCESS ? ResetFences(m_device, 1, &m_fence) : result;
 }
 
-// Every command buffer ends with this barrier. It makes the writes visible to the host and to all
-// later command buffers.
+// Records the barrier at the end of every command buffer, which makes all writes visible to the
+// host and to later command buffers.
 void VulkanDevice::fullBarrier(VkCommandBuffer commands)
 {
     const VkMemoryBarrier memory = {
@@ -544,7 +559,8 @@ void VulkanDevice::fullBarrier(VkCommandBuffer commands)
 SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
 {
     if (m_recording) {
-        return SLUICE_ERROR_ARGUMENT; // only one recording at a time
+        // There is only one recording at a time.
+        return SLUICE_ERROR_ARGUMENT;
     }
     if (const VkResult result = beginRecording(m_user)) return statusOf(result);
     m_recording = true;
@@ -557,7 +573,8 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
     return SLUICE_OK;
 }
 
-// Without timestamps the time is 0, because host time would include the submission.
+// If the queue has no timestamps, gpuMilliseconds stays 0. The host's time would be wrong, since it
+// includes the submission.
 SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMilliseconds)
 {
     gpuMilliseconds = 0;
@@ -590,6 +607,8 @@ void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
 
 // --- Copies
 
+// Creates and maps the staging buffer. Memory that the host caches is tried first, because the host
+// reads other memory slowly.
 VkResult VulkanDevice::prepareStaging()
 {
     if (m_stagingBytes != nullptr) return VK_SUCCESS;
@@ -608,6 +627,7 @@ VkResult VulkanDevice::prepareStaging()
     return result;
 }
 
+// Copies from buffer to buffer, and waits until the copy is done.
 VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
                             uint64_t size)
 {
@@ -617,7 +637,8 @@ VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uin
     return submitRecording(m_copy);
 }
 
-// Copies from or to host memory, whichever is given, through the staging buffer.
+// Copies `size` bytes through the staging buffer: from host memory `from` to the buffer or, if
+// `from` is nullptr, from the buffer to host memory `to`.
 SluiceStatus VulkanDevice::transfer(const SluiceBuffer& buffer, const char* from, char* to,
                                     uint64_t size)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Loads Vulkan, makes an instance, and chooses the features that a device is created with.
 #include "device/vulkan_instance.h"
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 namespace sluice {
 namespace {
 
-// The loader is never unloaded. Drivers leave threads and exit handlers behind, whose code must
-// stay loaded.
+// Opens the Vulkan loader and returns its entry point, or nullptr. The loader is never unloaded,
+// because drivers may have left threads and exit handlers, whose code must stay in memory.
 PFN_vkGetInstanceProcAddr openLoader()
 {
 #ifdef _WIN32
@@ -37,7 +38,7 @@ PFN_vkGetInstanceProcAddr openLoader()
     return reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);
 }
 
-// Returns the layer or extension with this name, or nullptr if there is none.
+// Returns the layer or extension with this name in `list`, or nullptr.
 template <typename Properties>
 const Properties* findNamed(const std::vector<Properties>& list, const char* name)
 {
@@ -51,7 +52,8 @@ const Properties* findNamed(const std::vector<Properties>& list, const char* nam
     return found != list.end() ? &*found : nullptr;
 }
 
-// Returns a structure for a feature chain, with all features off.
+// Returns a copy of a features structure with all features off, still linked to the next structure
+// of the chain.
 template <typename Features>
 Features allOff(const Features& features)
 {
@@ -61,6 +63,7 @@ Features allOff(const Features& features)
     return off;
 }
 
+// The callback for messages of the validation layer. instance: the VulkanInstance.
 VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                          VkDebugUtilsMessageTypeFlagsEXT,
                                          const VkDebugUtilsMessengerCallbackDataEXT* data,
@@ -70,6 +73,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
     return VK_FALSE;
 }
 
+// Describes a messenger that passes warnings and errors of the validation layer to onMessage().
 VkDebugUtilsMessengerCreateInfoEXT messengerInfo(VulkanInstance* instance)
 {
     VkDebugUtilsMessengerCreateInfoEXT info{};
@@ -170,10 +174,10 @@ SluiceStatus VulkanInstance::createInstance(uint32_t validation, std::string& er
                 "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed",
                 error);
         validationVersion = found->specVersion;
-        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME); // the validation layer provides it
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME); // part of the validation layer
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &layer;
-        info.pNext = &messenger; // for messages during vkCreateInstance
+        info.pNext = &messenger; // reports the messages of vkCreateInstance itself
         messenger.pNext = validation >= 2 ? &validationFeatures : nullptr;
     }
     info.enabledExtensionCount = uint32_t(extensions.size());
@@ -201,6 +205,7 @@ void VulkanInstance::message(const char* text) const
 
 // --- Features
 
+// The structures of the chain. The constructor links those that the device knows.
 struct VulkanFeatureChain::Structures {
     VkPhysicalDeviceVulkan11Features core11{};
     VkPhysicalDeviceVulkan12Features core12{};
@@ -211,14 +216,15 @@ struct VulkanFeatureChain::Structures {
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
 };
 
+// Puts a structure at the end of the chain.
 void VulkanFeatureChain::append(void* structure)
 {
     static_cast<VkBaseOutStructure*>(m_last)->pNext = static_cast<VkBaseOutStructure*>(structure);
     m_last = structure;
 }
 
-// Queries the supported features and disables those that are not needed, because unused features
-// can cost speed.
+// Asks which features the device supports, and turns off those that the library does not need,
+// because enabled features can cost speed even if they are not used.
 VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                                        bool pipelineStatistics)
     : m_structures(std::make_unique<Structures>())
@@ -243,8 +249,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     s.sizeControl.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
     s.decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
     s.maintenance5.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR;
-    enable("VK_KHR_portability_subset");                // must be enabled if it exists
-    enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME); // streamers' rings in an engine's memory
+    enable("VK_KHR_portability_subset");                // must be enabled where it is present
+    enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME); // for streamers that use an engine's memory
     if (properties.apiVersion >= VK_API_VERSION_1_2) {
         append(&s.core11);
         append(&s.core12);
@@ -254,8 +260,10 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     } else if (enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
         append(&s.sizeControl);
     }
-    // The driver's own decoders. The EXT extension needs a 64-bit buffer usage flag. A validation
-    // layer that is older than an extension reports the extension's structures as errors.
+    // The two memory_decompression extensions are the driver's own decoders. The EXT one needs
+    // buffer usage flags of 64 bits, which maintenance5 brings. A validation layer that is older
+    // than an extension reports the extension's structures as errors. With such a layer the
+    // extension is not enabled; the numbers below are the first versions that know the extensions.
     const uint32_t known = instance.validationVersion;
     const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 &&
                               known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
@@ -273,7 +281,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
 
     const VkPhysicalDeviceFeatures core = m_features.features;
     m_features.features = {};
-    // GPU-assisted validation needs shaderInt64 and the two features of stores and atomics.
+    // shaderInt64 and the two features for stores and atomics are also needed by GPU-assisted
+    // validation, which adds checks to shaders.
     m_features.features.shaderInt64 = core.shaderInt64;
     m_features.features.shaderInt16 = core.shaderInt16;
     m_features.features.vertexPipelineStoresAndAtomics = core.vertexPipelineStoresAndAtomics;

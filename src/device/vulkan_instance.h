@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The loader, an instance with its validation messages, and the physical devices. The loader is
-// opened at run time, so that programs start on machines without Vulkan.
+// The Vulkan loader, an instance with its validation messages, and the physical devices. The loader
+// is opened at run time, so that programs also start on machines without Vulkan.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -16,6 +16,8 @@
 
 namespace sluice {
 
+// The functions of Vulkan that are loaded from the instance. They become members of VulkanInstance,
+// named without "vk".
 #define SLUICE_INSTANCE_FUNCTIONS(X)                                                               \
     X(DestroyInstance)                                                                             \
     X(EnumeratePhysicalDevices)                                                                    \
@@ -28,26 +30,29 @@ namespace sluice {
     X(CreateDevice)                                                                                \
     X(GetDeviceProcAddr)
 
+// An instance, and the functions that need it.
 class VulkanInstance {
 public:
-    // The version that VkApplicationInfo requests. Devices may have a lower one.
+    // The version of Vulkan that is requested. Devices may support only a lower one.
     static constexpr uint32_t kApiVersion = VK_API_VERSION_1_3;
 
-    // `info` may be NULL. `validation` is as in SluiceDeviceInfo, and messages go to the `message`
-    // callback of `info`. On failure `error` says why.
+    // Loads Vulkan and makes an instance. `info` may be nullptr; otherwise its `validation` says
+    // whether the validation layer is used, and its `message` callback receives the layer's
+    // messages. On failure `error` says why.
     static SluiceStatus create(const SluiceDeviceInfo* info,
                                std::unique_ptr<VulkanInstance>& instance, std::string& error);
     ~VulkanInstance();
     VulkanInstance(const VulkanInstance&) = delete;
     VulkanInstance& operator=(const VulkanInstance&) = delete;
 
-    // Passes a message on to SluiceDeviceInfo's callback.
+    // Calls the callback of SluiceDeviceInfo, if there is one.
     void message(const char* text) const;
 
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
-    // The Vulkan version that the validation layer knows, if there is a layer.
+    // The version of Vulkan that the validation layer knows; the highest number if the layer is not
+    // used.
     uint32_t validationVersion = UINT32_MAX;
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
@@ -63,11 +68,12 @@ private:
     void* m_messageUser = nullptr;
 };
 
-// The features of a physical device that the library and the benchmark can use, as a chain for
-// vkCreateDevice.
+// The features and extensions of a physical device that the library and the benchmark can use.
+// chain() is what vkCreateDevice takes.
 class VulkanFeatureChain {
 public:
-    // With pipelineStatistics, drivers also report statistics of compiled pipelines, if they can.
+    // pipelineStatistics: whether to enable, where the driver has it, the extension by which it
+    // reports statistics of compiled pipelines, such as their registers.
     VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                        bool pipelineStatistics);
     ~VulkanFeatureChain();
@@ -76,13 +82,14 @@ public:
 
     const void* chain() const { return &m_features; }
     const std::vector<const char*>& extensions() const { return m_extensions; }
+    // Returns whether an extension is enabled.
     bool has(const char* extension) const;
 
 private:
     void append(void* structure);
 
     VkPhysicalDeviceFeatures2 m_features{};
-    void* m_last = &m_features;
+    void* m_last = &m_features; // the last structure of the chain
     std::vector<const char*> m_extensions;
     struct Structures;
     std::unique_ptr<Structures> m_structures;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The versions that cached results of the encoders depend on, besides the bytes and the options.
+// Version numbers of the encoders. Caches of encoded assets store them, to notice when an encoder
+// has changed.
 #pragma once
 
 #include "formats/integers.h"
 
 namespace sluice {
 
-// Raise this with every change that makes an encoder, a filter plan or the cutting into tiles give
-// another result for the same bytes and options. It invalidates caches of older versions.
+// Raise this when an encoder, a filter plan or the cutting into tiles gives another result for the
+// same bytes and options: entries that an older version cached are then made again.
 // tests/encode/encoder_version_test.cpp fails if results have changed and this number has not.
 constexpr uint32_t kEncoderVersion = 4;
 

@@ -5,8 +5,8 @@
 
 namespace sluice {
 
-// Adds the symbols symbolAt(0 .. count - 1) to a histogram. It counts in four tables, so that an
-// increment need not wait for that of an equal symbol just before it.
+// Adds the symbols symbolAt(0) .. symbolAt(count - 1) to a histogram. There are four tables, so
+// that counting a symbol need not wait until the same symbol just before it has been counted.
 template <typename SymbolAt>
 void addSymbols(uint64_t count, uint64_t histogram[256], SymbolAt symbolAt)
 {

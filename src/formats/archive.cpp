@@ -14,9 +14,11 @@ struct Entry {
     uint32_t parameterOffset;
 };
 
+// Returns whether the archive has a version in which assets may share tiles. In these versions the
+// index is stored in coded form, and sluiceUnpackArchiveIndex has unpacked it.
 bool isShared(const SluiceArchive& archive)
 {
-    return archive.versionMajor == kArchiveVersionShared;
+    return archive.versionMajor >= kArchiveVersionShared;
 }
 
 // A view of the index: its entries, successors, parameter blocks and names.
@@ -40,7 +42,8 @@ public:
                 loadLe32(at + assetType),       loadLe32(at + assetParameterOffset)};
     }
 
-    // Returns the name of an asset. This is the call operator since lowerBoundName calls it.
+    // Returns the name of an asset. It is the call operator, because lowerBoundName and
+    // nameMayFollow take a function from an index to a name.
     std::string_view operator()(uint32_t asset) const
     {
         const Entry one = entry(asset);
@@ -54,22 +57,22 @@ public:
                    : (uint64_t(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
     }
 
-    // Entries of shares follow those of assets.
+    // The entries of assets come first, then those of shares.
     uint32_t entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
     uint32_t kind(uint32_t number) const
     {
         return isShared(m_archive) ? m_assets[size_t(number) * assetBytes + assetReserved]
                                    : uint32_t(entryAsset);
     }
-    // Returns the index of the entry whose extent holds an asset's tiles. This is the entry of its
-    // share if the asset is a part of one, otherwise its own.
+    // Returns the index of the entry whose extent (a range of the file) holds an asset's tiles: the
+    // entry of its share if the asset is a part, otherwise the asset's own.
     uint32_t tilesEntry(uint32_t asset) const
     {
         return kind(asset) == entryPart ? m_archive.assetCount + entry(asset).tileChecksum : asset;
     }
 
-    // Returns the index of the entry whose extent follows, or kNoSuccessor. The successor of a part
-    // is the next part of its share.
+    // Returns the index of the entry whose extent comes next in the file, or kNoSuccessor. The
+    // successor of a part is the next part of its share.
     uint32_t successor(uint32_t number) const
     {
         if (m_archive.versionMajor != kArchiveVersionMajor)
@@ -77,8 +80,9 @@ public:
         return number + 1 < m_archive.assetCount ? number + 1 : kNoSuccessor;
     }
 
-    // Returns the index of the entry whose extent comes first. If the successors are valid, it is
-    // the only entry with an extent that is not the successor of another.
+    // Returns the index of the entry whose extent comes first in the file. If the successors are
+    // valid, it is the only entry with an extent that is no entry's successor. So the xor of all
+    // entries with extents and all their successors is its index.
     uint32_t first() const
     {
         uint32_t first = 0;
@@ -90,8 +94,9 @@ public:
         return first;
     }
 
-    // Returns whether the chain of successors visits every extent. If it reaches the end after
-    // exactly as many steps as there are extents, it has visited none of them twice.
+    // Returns whether the chain of successors visits every extent exactly once. It does if it
+    // reaches its end after as many steps as there are extents: a chain that visits an entry twice
+    // runs in a circle and has no end.
     bool checkOrder() const
     {
         uint32_t left = 0;
@@ -104,12 +109,12 @@ public:
     }
 
     // Returns whether the parts of a share are linked in the order of their names and cover the
-    // whole share. Adds their number to `parts`. The entries must have been checked.
+    // whole share. Adds their number to `parts`. The caller has checked the entries.
     bool checkShare(uint32_t share, uint32_t& parts) const
     {
         const Entry whole = entry(m_archive.assetCount + share);
         uint64_t end = 0;
-        uint32_t least = 0; // indices must ascend, so the walk ends
+        uint32_t least = 0; // the next part's index must be at least this, so the loop ends
         for (uint32_t at = whole.nameOffset; at != kNoSuccessor; at = successor(at)) {
             if (at < least || at >= m_archive.assetCount || kind(at) != entryPart) return false;
             const Entry part = entry(at);
@@ -122,7 +127,7 @@ public:
         }
         return least != 0 && end == whole.size;
     }
-    // Returns whether every part belongs to a share.
+    // Returns whether all shares are valid and every part belongs to one.
     bool checkShares() const
     {
         uint32_t parts = 0;
@@ -133,15 +138,15 @@ public:
         return parts == 0;
     }
 
-    // Returns the end of an extent, which is where the next extent starts. The order must have been
-    // checked.
+    // Returns the end of an extent, which is where the next extent starts. The caller has checked
+    // the order of the extents.
     uint64_t extentEnd(uint32_t asset) const
     {
         const uint32_t next = successor(asset);
         return next != kNoSuccessor ? entry(next).offset : m_archive.indexOffset;
     }
 
-    // Finds a parameter block, which consists of its size (a u32, a multiple of 4) and its bytes.
+    // Finds the parameter block at an offset: a u32 with its size, a multiple of 4, and its bytes.
     bool findBlock(uint32_t offset, const uint8_t*& block, uint32_t& size) const
     {
         if (offset % 4 != 0 || m_archive.blockBytes < 4 || offset > m_archive.blockBytes - 4)
@@ -151,7 +156,7 @@ public:
         return size % 4 == 0 && size <= m_archive.blockBytes - 4 - offset;
     }
 
-    // Leaves both results unchanged, NULL and 0, if the entry has no parameters.
+    // Gets an entry's parameter block. If it has none, the results are NULL and 0.
     void getParameters(const Entry& one, const void*& parameters, uint32_t& size) const
     {
         const uint8_t* block = nullptr;
@@ -169,7 +174,8 @@ private:
     const char* m_names;
 };
 
-// Returns whether the entry's extent is valid. A part has none, but its fields are checked too.
+// Returns whether an entry's extent is valid. A part has no extent: its tile count and tile size
+// must be 0, and it must name an existing share.
 bool checkExtent(const SluiceArchive& archive, const Index& index, uint32_t number,
                  const Entry& entry)
 {
@@ -211,8 +217,9 @@ SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, uint32
                                                 : SLUICE_ERROR_FORMAT;
 }
 
-// Checks that an asset's name follows the previous one in order and without a gap. The assets
-// before it must have been checked.
+// Checks that an asset's name follows the previous one, in the order of names and without a gap
+// between the two. The caller has checked the assets before it. nameEnd: the end of the previous
+// name; becomes the end of this one.
 bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset, uint32_t& nameEnd)
 {
     const Entry entry = index.entry(asset);
@@ -226,17 +233,21 @@ bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset,
 struct TileReaderState {
     Xxh32 hash;
     uint64_t size; // of the asset
-    uint64_t extentSize;
+    uint64_t extentOffset, extentSize;
     uint64_t outputOffset; // sum of the decoded sizes of the tiles so far
-    uint64_t dataEnd;      // end of the last tile in the extent
+    uint64_t dataEnd;      // end of the tiles so far, from the start of the extent
+    uint64_t recordsSize;  // bytes of all tile records
     uint32_t tileCount;
     uint32_t tileSizeLog2;
     uint32_t tileChecksum;
     uint32_t parameterSize;
-    uint32_t unknown;    // 1 if some tile has a codec or a filter that this reader does not know
-    uint32_t goodFilter; // the last valid filterOffset, since neighbouring tiles often share one
+    uint32_t unknown;       // 1 if some tile has a codec or a filter that this reader does not know
+    uint32_t goodFilter;    // the last valid filterOffset; neighbouring tiles often have the same
+    uint32_t hasEqualTiles; // SluiceArchiveAsset::hasEqualTiles
+    uint32_t takesEqualTiles; // sluiceTakeEqualArchiveTiles was called
     const uint8_t* parameters;
-    uint8_t* checked; // per word of the parameters: the result of checkFilterItem, as a FilterCheck
+    // For each word of the parameters a FilterCheck: the result for the filter that begins there.
+    uint8_t* checked;
 };
 enum FilterCheck : uint8_t {
     kUnchecked,
@@ -245,10 +256,12 @@ enum FilterCheck : uint8_t {
 };
 static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state));
 
-// Errors: FORMAT, VERSION.
+// Checks the filter at filterOffset. If the caller has given memory for results
+// (sluiceRememberArchiveFilters), checks it only once. Errors: FORMAT, VERSION.
 SluiceStatus checkFilterOnce(TileReaderState& state, uint32_t filterOffset)
 {
-    // An offset outside the block has no place in `checked`, but it fails at once with FORMAT.
+    // An offset outside the block has no place in `checked`. It need not be remembered, since
+    // checkFilterItem refuses it at once.
     const uint32_t word = filterOffset / 4 - 1;
     uint8_t* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
                              word < state.parameterSize / 4
@@ -263,7 +276,25 @@ SluiceStatus checkFilterOnce(TileReaderState& state, uint32_t filterOffset)
     return status;
 }
 
-bool parseRecord(TileReaderState& state, bool last, const uint8_t* record, SluiceArchiveTile& tile)
+// Returns whether a tile's stored bytes can be those of an earlier tile. They are if they lie
+// between the file's header and the extent, or in the extent between its records and the end of its
+// tiles so far. tile.offset is relative to the extent; a negative one, modulo 2^64, points before
+// it.
+bool isEarlier(const TileReaderState& state, const SluiceArchiveTile& tile)
+{
+    const uint64_t back = 0 - tile.offset;
+    if (tile.offset > UINT64_MAX / 2)
+        return state.extentOffset >= headerBytes && back <= state.extentOffset - headerBytes &&
+               tile.storedSize <= back;
+    return tile.offset >= state.recordsSize && tile.offset <= state.dataEnd &&
+           tile.storedSize <= state.dataEnd - tile.offset;
+}
+
+// Parses and checks a tile record. last: it is the last one of the extent. Errors: FORMAT,
+// UNSUPPORTED (the stored bytes are those of an earlier tile, but the caller has not called
+// sluiceTakeEqualArchiveTiles).
+SluiceStatus parseRecord(TileReaderState& state, bool last, const uint8_t* record,
+                         SluiceArchiveTile& tile)
 {
     const uint32_t sizeAndCodec = loadLe32(record + recordSizeAndCodec);
     tile.offset = loadLe64(record + recordOffset);
@@ -276,32 +307,36 @@ bool parseRecord(TileReaderState& state, bool last, const uint8_t* record, Sluic
 
     if (tile.size == 0 || tile.size > 1u << state.tileSizeLog2 || (!last && tile.size % 4 != 0) ||
         tile.size > state.size - state.outputOffset || tile.size > maxTileBytes(tile.codec))
-        return false;
-    if (tile.offset % SLUICE_ARCHIVE_ALIGNMENT != 0 || tile.offset < state.dataEnd ||
-        tile.offset > state.extentSize || tile.storedSize == 0 ||
-        tile.storedSize > state.extentSize - tile.offset)
-        return false;
+        return SLUICE_ERROR_FORMAT;
+    const bool isOwn = tile.offset >= state.dataEnd && tile.offset <= state.extentSize &&
+                       tile.storedSize <= state.extentSize - tile.offset;
+    if (tile.offset % SLUICE_ARCHIVE_ALIGNMENT != 0 || tile.storedSize == 0 ||
+        (!isOwn && (state.hasEqualTiles == 0 || !isEarlier(state, tile))))
+        return SLUICE_ERROR_FORMAT;
     if (tile.codec == SLUICE_CODEC_STORE ? tile.storedSize != tile.size
                                          : tile.storedSize >= tile.size)
-        return false;
+        return SLUICE_ERROR_FORMAT;
     if (tile.filterOffset != 0 && tile.filterOffset != state.goodFilter) {
         const SluiceStatus filter = checkFilterOnce(state, tile.filterOffset);
-        if (filter == SLUICE_ERROR_FORMAT) return false;
+        if (filter == SLUICE_ERROR_FORMAT) return filter;
         state.unknown |= filter == SLUICE_OK ? 0 : 1;
         state.goodFilter = filter == SLUICE_OK ? tile.filterOffset : 0;
     }
-    if (tile.codec > SLUICE_CODEC_GSTD) state.unknown = 1;
+    if (tile.codec > SLUICE_CODEC_ZSTD) state.unknown = 1;
     state.outputOffset += tile.size;
-    state.dataEnd = tile.offset + tile.storedSize;
-    return true;
+    if (isOwn) state.dataEnd = tile.offset + tile.storedSize;
+    return isOwn || state.takesEqualTiles != 0 ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED;
 }
 
-// Bounds the memory that a small file may ask for: the coded bytes hold all entries and blocks, so
-// they cannot be smaller than these.
+// Checks the sizes that the header of an archive with a coded index states. They bound the memory
+// that a small file may ask for: the coded index contains all entries and blocks, so it cannot be
+// smaller than these.
 bool checkCodedSize(const SluiceArchive& archive)
 {
     const uint64_t coded = archive.codedIndexSize;
-    return archive.shareCount != 0 && archive.shareCount <= archive.assetCount &&
+    // Version 3 must have a share. Version 4 need not, so 1 is added for it.
+    return archive.shareCount + (archive.versionMajor - kArchiveVersionShared) != 0 &&
+           archive.assetCount != 0 && archive.shareCount <= archive.assetCount &&
            coded <= kMaxCodedBytes && archive.blockBytes <= coded &&
            archive.nameBytes / SLUICE_ARCHIVE_MAX_NAME_LENGTH <= archive.assetCount &&
            (uint64_t(archive.assetCount) + archive.shareCount) <= coded / kMinCodedEntryBytes &&
@@ -325,7 +360,7 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
         return SLUICE_ERROR_CHECKSUM;
     archive->versionMajor = loadLe16(header + headerVersionMajor);
     archive->versionMinor = loadLe16(header + headerVersionMinor);
-    if (archive->versionMajor > kArchiveVersionShared) return SLUICE_ERROR_VERSION;
+    if (archive->versionMajor > kArchiveVersionEqual) return SLUICE_ERROR_VERSION;
     if (archive->versionMajor < kArchiveVersionMajor) return SLUICE_ERROR_FORMAT;
     archive->assetCount = loadLe32(header + headerAssetCount);
     archive->fileSize = loadLe64(header + headerFileSize);
@@ -367,15 +402,16 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     bad = kNoAsset;
     if (archive == nullptr || (index == nullptr && indexSize != 0)) return SLUICE_ERROR_ARGUMENT;
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
-    // In version 3 the checksum covers the stored form, and sluiceUnpackArchiveIndex has checked
-    // it.
+    // Since version 3 the checksum covers the stored form of the index, and
+    // sluiceUnpackArchiveIndex has compared it.
     if (!isShared(*archive) &&
         xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum)
         return SLUICE_ERROR_CHECKSUM;
     const Index parts(*archive, index);
     if (!parts.checkOrder()) return SLUICE_ERROR_FORMAT;
-    uint32_t unknownAsset =
-        kNoAsset; // reported last, so that a damaged index is not taken for a newer version
+    // An asset that needs a newer reader. It is reported only after all checks, so that a damaged
+    // index is not taken for a newer version.
+    uint32_t unknownAsset = kNoAsset;
     uint64_t tileCount = 0, parameterBytes = 0;
     uint32_t nameEnd = 0;
     for (uint32_t number = 0; number < parts.entryCount(); ++number) {
@@ -418,6 +454,7 @@ SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* ind
     info->tileCount = tiles.tileCount;
     info->tileSizeLog2 = tiles.tileSizeLog2;
     info->tileChecksum = tiles.tileChecksum;
+    info->hasEqualTiles = archive->versionMajor >= kArchiveVersionEqual ? 1 : 0;
     parts.getParameters(tiles, info->tileParameters, info->tileParameterSize);
     return SLUICE_OK;
 }
@@ -469,14 +506,26 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
     TileReaderState state = {};
     state.hash.begin(0);
     state.size = asset->tilesSize;
+    state.extentOffset = asset->offset;
     state.extentSize = asset->extentSize;
-    state.dataEnd = uint64_t(asset->tileCount) * recordBytes;
+    state.recordsSize = state.dataEnd = uint64_t(asset->tileCount) * recordBytes;
     state.tileCount = asset->tileCount;
     state.tileSizeLog2 = asset->tileSizeLog2;
     state.tileChecksum = asset->tileChecksum;
     state.parameterSize = asset->tileParameterSize;
     state.parameters = static_cast<const uint8_t*>(asset->tileParameters);
+    state.hasEqualTiles = asset->hasEqualTiles;
     reader->next = 0;
+    std::memcpy(reader->state, &state, sizeof state);
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceTakeEqualArchiveTiles(SluiceArchiveTileReader* reader)
+{
+    if (reader == nullptr || reader->next != 0) return SLUICE_ERROR_ARGUMENT;
+    TileReaderState state;
+    std::memcpy(&state, reader->state, sizeof state);
+    state.takesEqualTiles = 1;
     std::memcpy(reader->state, &state, sizeof state);
     return SLUICE_OK;
 }
@@ -507,7 +556,8 @@ SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void
     const uint8_t* record = static_cast<const uint8_t*>(records);
     for (uint32_t i = 0; i < count; ++i, record += recordBytes) {
         const bool last = reader->next + 1 == state.tileCount;
-        if (!parseRecord(state, last, record, tiles[i])) return SLUICE_ERROR_FORMAT;
+        const SluiceStatus status = parseRecord(state, last, record, tiles[i]);
+        if (status != SLUICE_OK) return status;
         ++reader->next;
     }
     state.hash.add(records, size_t(count) * recordBytes);

@@ -15,11 +15,13 @@
 
 namespace sluice {
 
-// The first byte is not ASCII and the last is LF, so that damage by a transfer as text is noticed.
+// The first byte is not ASCII and the last is a line feed. So a transfer in text mode, which strips
+// bit 7 or converts line ends, damages the magic.
 constexpr uint8_t kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
 constexpr uint32_t kArchiveVersionMajor = 1;
 constexpr uint32_t kArchiveVersionOrdered = 2; // major version with extents in any order
 constexpr uint32_t kArchiveVersionShared = 3;  // major version in which assets may share tiles
+constexpr uint32_t kArchiveVersionEqual = 4;   // major version that stores equal tiles once
 constexpr uint32_t kArchiveVersionMinor = 0;
 
 // Byte offsets in the header.
@@ -50,16 +52,17 @@ enum AssetField : uint32_t {
     assetNameOffset = 24,      // u32
     assetNameLength = 28,      // u16
     assetTileSizeLog2 = 30,    // u8
-    assetReserved = 31,        // u8, in version 3 an ArchiveEntryKind
+    assetReserved = 31,        // u8: 0; since version 3 an ArchiveEntryKind
     assetType = 32,            // u32
     assetParameterOffset = 36, // u32, kNoParameters if there are none
     assetBytes = 40,
 };
 constexpr uint32_t kNoParameters = 0xffffffffu;
 
-// The kinds of entries in version 3. In its table, entries of shares follow those of assets. A part
-// has the index of its share at assetTileChecksum and its offset in the decoded share at
-// assetOffset. A share has the index of its first part at assetNameOffset.
+// The kinds of entries since version 3. In the table, the entries of shares follow those of assets.
+// The entry of a part has the index of its share at assetTileChecksum, and the part's offset in the
+// decoded share at assetOffset. The entry of a share has the index of its first part at
+// assetNameOffset.
 enum ArchiveEntryKind : uint32_t {
     entryAsset = 0,
     entryPart = 1,
@@ -67,14 +70,14 @@ enum ArchiveEntryKind : uint32_t {
 };
 constexpr uint64_t kPartAlignment = 16; // of a part's offset in the decoded share
 
-// Since version 2, the table is followed by a u32 per entry: the index of the entry whose extent
-// comes next or, for a part, of the next part of its share.
+// Since version 2, the successors follow the table, a u32 for each entry: the index of the entry
+// whose extent comes next in the file or, for a part, of the next part of its share.
 constexpr uint32_t kSuccessorBytes = 4;
 constexpr uint32_t kNoSuccessor = 0xffffffffu;
 
 // Byte offsets in a tile record.
 enum RecordField : uint32_t {
-    recordOffset = 0,        // u64, from the start of the extent
+    recordOffset = 0,        // u64, from the start of the extent, modulo 2^64
     recordStoredSize = 8,    // u32
     recordSizeAndCodec = 12, // u32: size in bits 0 .. 23, codec in bits 24 .. 31
     recordChecksum = 16,     // u32
@@ -82,12 +85,13 @@ enum RecordField : uint32_t {
     recordBytes = SLUICE_ARCHIVE_RECORD_SIZE,
 };
 
-// Version 3 stores its index in coded form, cut into pieces. A piece is a Gstd tile, or plain if
-// its stored and coded sizes are equal. The bounds keep a small file from asking for much memory.
+// Since version 3 the index is stored in coded form, cut into pieces. A piece is a Gstd tile, or
+// plain if its stored and coded sizes are equal. The limits below keep a small file from asking for
+// much memory.
 constexpr uint32_t kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
 constexpr uint32_t kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
 constexpr uint32_t kMaxCodedBytes = 1u << 28;
-constexpr uint32_t kMaxIndexRatio = 64; // of coded bytes to stored bytes
+constexpr uint32_t kMaxIndexRatio = 64; // the most coded bytes for each stored byte
 constexpr uint32_t kMinCodedEntryBytes = 4;
 constexpr uint32_t kIndexScratchBytes = 1u << 18; // memory for decoding the pieces of an index
 // The head of a coded entry has an ArchiveEntryKind in bits 0 and 1, and these flags:
@@ -99,12 +103,14 @@ inline uint64_t alignArchive(uint64_t offset) { return alignUp(offset, SLUICE_AR
 constexpr uint32_t maxTileBytes(uint32_t codec)
 {
     return codec == SLUICE_CODEC_GDEFLATE ? SLUICE_GD_TILE_BYTES
-           : codec == SLUICE_CODEC_GSTD   ? SLUICE_GS_TILE_BYTES
-                                          : 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
+           : codec == SLUICE_CODEC_GSTD || codec == SLUICE_CODEC_ZSTD
+               ? SLUICE_GS_TILE_BYTES
+               : 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
 }
 
-// The limit for the sum of the parameter blocks of all assets. A block that several assets share
-// counts for each of them, since many assets with one huge block must not take forever to check.
+// The limit, in bytes, for the sum of the parameter blocks of all assets. A block that several
+// assets share counts for each of them, because it is checked for each of them. So the limit bounds
+// the time of the checks.
 constexpr uint64_t kMaxParameterBytes = uint64_t(1) << 28;
 
 // The head of a parameter item: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size.
@@ -112,11 +118,13 @@ constexpr uint64_t kMaxParameterBytes = uint64_t(1) << 28;
 constexpr uint32_t kItemHead = 8;
 constexpr uint32_t kFilterItem = 1; // the kind of a filter's description
 constexpr uint32_t kImageItem = 2;  // the kind of an image's description
-constexpr uint32_t kModeItem = 3;   // the kind of an item that says if the file is executable
+constexpr uint32_t kModeItem = 3;   // the kind of an item that says whether a file is executable
+constexpr uint32_t kCodecsItem = 4; // the kind of an item that names codecs of tiles, a bit each
 
 inline uint32_t itemSize(const uint8_t* item) { return loadLe32(item + 4); }
 
-// Errors: FORMAT, VERSION.
+// Checks the items of a parameter block of `size` bytes. Errors: FORMAT (an item does not fit into
+// the block), VERSION (a reader must know an item's kind; no known kind is marked so).
 inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
 {
     SluiceStatus status = SLUICE_OK;
@@ -130,8 +138,9 @@ inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
     return status;
 }
 
-// Checks the filter that a tile record or a segment names by its offset from the block's length
-// word. Errors: FORMAT (no item has room there), VERSION.
+// Checks a filter in a parameter block. filterOffset: the offset of its item, as tile records have
+// it, from the u32 before the block. Errors: FORMAT (there is no room for an item, or the filter is
+// invalid), VERSION.
 inline SluiceStatus checkFilterItem(const uint8_t* block, uint32_t blockSize, uint32_t filterOffset)
 {
     if (filterOffset % 4 != 0 || filterOffset < 4 || block == nullptr || blockSize < kItemHead ||
@@ -143,10 +152,9 @@ inline SluiceStatus checkFilterItem(const uint8_t* block, uint32_t blockSize, ui
                                          : SLUICE_ERROR_VERSION;
 }
 
-// Names are ordered as string_view compares them: byte by byte as unsigned numbers, and a name
-// comes before all longer names that begin with it.
-
-// Returns the first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
+// Returns the index of the first of `count` names that is not less than `name`. nameAt(i) returns
+// name i. The names are in the order in which string_view compares them: byte by byte, as unsigned
+// numbers, and a name comes before all longer names that begin with it.
 template <class NameAt>
 uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view name)
 {
@@ -163,20 +171,21 @@ uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view n
     return first;
 }
 
-// Returns whether `name` may follow `count` good names: it must be greater than the last of them,
-// and none of its folders may be a file, since no file system could hold both.
+// Returns whether `name` may follow `count` valid names. It must be greater than the last of them,
+// and none of these may be a folder of `name`, since a file system cannot have a file and a folder
+// of one name.
 template <class NameAt>
 bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
 {
     if (count == 0) return true;
     const std::string_view last = nameAt(count - 1);
     if (last >= name) return false;
-    // If a file is a folder of this name, all names between the two begin with it, the last one
-    // too. A last name that goes on with '/' after it was refused itself, so only the whole common
-    // start of `last` and `name` can be such a file.
+    // Suppose that a file F is a folder of `name`: `name` begins with F and '/'. All names between
+    // F and `name` in the order begin with F, so `last` does. `last` does not go on with '/' after
+    // F, or it would have been refused. So F must be the whole common start of `last` and `name`.
     size_t common = 0;
     while (common < last.size() && last[common] == name[common])
-        ++common; // stays inside name, which is greater
+        ++common; // stays below name.size(), since `name` is greater than `last`
     if (name[common] != '/') return true;
     const uint32_t found = lowerBoundName(nameAt, count, name.substr(0, common));
     return found == count || nameAt(found) != name.substr(0, common);

@@ -10,8 +10,8 @@ using namespace sluice;
 
 namespace {
 
-// Returns the length of the UTF-8 sequence at `text`; 0 for over-long forms, surrogates and values
-// past U+10FFFF.
+// Returns the length of the UTF-8 sequence at the start of `text`; 0 if it is invalid, which
+// includes over-long forms, surrogates and values above U+10FFFF.
 size_t utf8Length(const uint8_t* text, size_t size)
 {
     const uint8_t first = text[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks a DF11 unit as far as possible before it is decoded.
+// Checks a unit of DFloat11 or ECF8 as far as is possible without decoding it.
 #include <sluice/sluice_df11.h>
 
 #include "formats/df11_form.h"
@@ -11,10 +11,11 @@ using namespace sluice;
 
 namespace {
 
-// The rows of `luts` that a look-up can reach, and their depth: the number of bytes that a look-up
-// has taken when it reads an entry there. Rows are visited in the order of their depth. An entry
-// that no code reaches may hold a stray pointer from a deeper row to a shallower one; it comes
-// later and so cannot change the depth of the shallower row.
+// The rows of `luts` that a look-up can reach. A look-up takes the stream byte by byte: byte 1 is
+// an index into row 0, whose entry may point to the row for byte 2, and so on. A row's depth is the
+// number of bytes taken when an entry of the row is read. Rows are visited in the order of depth,
+// so a row gets the smallest depth at which a pointer leads to it. Pointers to it from deeper rows
+// change nothing.
 class Rows {
 public:
     Rows(const uint8_t* luts, uint32_t rowCount, const Df11Form& form)
@@ -23,7 +24,8 @@ public:
         visit(0, 1);
     }
 
-    // Follows all pointers. Returns false if one leads to a row that does not exist.
+    // Follows the pointers of all rows. Returns false if a pointer leads to a row that does not
+    // exist.
     bool follow()
     {
         for (uint32_t i = 0; i < m_visited; ++i) {
@@ -39,8 +41,9 @@ public:
         return true;
     }
 
-    // Returns whether the symbol has a code of this length: in some row, all entries that begin
-    // with the code's bits hold the symbol.
+    // Returns whether the symbol has a code of `length` bits. The last 1 to 8 bits of such a code
+    // are the first bits of an index into a row of the right depth. So the code exists if all
+    // entries of a row whose indices begin with certain bits hold the symbol: `run` of them.
     bool hasCode(uint32_t symbol, uint32_t length) const
     {
         const uint32_t bytes = divideUp(length, 8u), run = 1u << (bytes * 8 - length);
@@ -79,7 +82,7 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
     const uint8_t* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
     Rows rows(luts, unit.lutRows - 1, form);
     if (!rows.follow()) return "luts: a pointer leads to a row that is not there";
-    uint64_t space = 0; // the code space in use, in units of 2^-32
+    uint64_t space = 0; // the share of all codes that symbols use, in units of 2^-32
     for (uint32_t symbol = 0; symbol < kDf11RowBytes; ++symbol) {
         const uint32_t length = lengths[symbol];
         if (length == 0) continue;
@@ -94,7 +97,8 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
             return "luts: an exponent has a length, but no code of that length";
         space += uint64_t(1) << (32 - length);
     }
-    // Together with the end code, which no table lists, the codes are complete.
+    // The rest must be the space of one more code, the end (docs/format.md, 5.2), which is not in
+    // the table of lengths.
     const uint64_t whole = uint64_t(1) << 32, free = space < whole ? whole - space : 0;
     if (free == 0 || (free & (free - 1)) != 0)
         return "luts: the lengths do not make a complete code";
@@ -125,7 +129,8 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
     return nullptr;
 }
 
-// Derives kind and sizes from the sizes of the tensors.
+// Sets the kind and the sizes of a unit from the sizes of its tables. Returns a text that says what
+// is wrong with them, or nullptr.
 const char* measure(const SluiceDf11Tables& tables, SluiceDf11Unit& unit)
 {
     const uint64_t rows = tables.lutsSize / kDf11RowBytes, blocks = df11Blocks(tables.encodedSize);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The two forms of a DF11 unit and the sizes that follow from a unit's numbers, for the host. The
-// numbers themselves stand in shaders/lib/layout/df11.h.
+// The two forms of a unit, DFloat11 and ECF8, and functions for the sizes of its tables. The
+// numbers are those of shaders/lib/layout/df11.h.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -13,8 +13,8 @@
 namespace sluice {
 
 struct Df11Form {
-    uint32_t maxCodeBytes;  // bytes of the stream that a look-up can take
-    uint32_t gapBits;       // bits of a window's gap
+    uint32_t maxCodeBytes;  // most bytes of the stream that a look-up takes
+    uint32_t gapBits;       // bits that say where in a window the first code starts
     uint32_t positionBytes; // bytes of an entry of outputPositions
     uint32_t maxSymbol;
     uint32_t elementBytes; // bytes of a decoded element
@@ -65,8 +65,8 @@ inline uint64_t df11SignMantissaBytes(const SluiceDf11Unit& unit)
                                          : (uint64_t(unit.elementCount) + 1) / 2;
 }
 
-// Returns whether a unit keeps the rules stated at SluiceDf11Unit, in a source and a destination of
-// these sizes.
+// Returns whether a unit keeps the rules stated at SluiceDf11Unit. sourceSize, destinationSize:
+// bytes of the buffers in which it lies.
 inline bool validDf11Unit(const SluiceDf11Unit& unit, uint64_t sourceSize, uint64_t destinationSize)
 {
     if ((unit.kind != SLUICE_DF11_BF16 && unit.kind != SLUICE_DF11_FP8_E4M3) ||

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns the status of call(), or OUT_OF_MEMORY if memory or threads run out, since no exception
-// may leave a C function.
+// Calls call() and returns its status, or OUT_OF_MEMORY if memory or threads run out. Functions of
+// the C interface use it, since no exception may leave them.
 template <typename Call>
 SluiceStatus withoutExceptions(Call call)
 {
@@ -22,7 +22,7 @@ SluiceStatus withoutExceptions(Call call)
     return SLUICE_ERROR_OUT_OF_MEMORY;
 }
 
-// Returns the status; `error` receives its reason.
+// Returns `status`, and stores the reason in `error`.
 inline SluiceStatus fail(SluiceStatus status, const std::string& reason, std::string& error)
 {
     error = reason;

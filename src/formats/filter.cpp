@@ -9,7 +9,7 @@ namespace {
 struct Columns {
     const uint8_t* description;
     FilterSection& section;
-    uint32_t words[kFilterMaxStride]; // of the columns
+    uint32_t words[kFilterMaxStride]; // the word of the description that describes each column
 };
 
 uint32_t descriptionWord(const Columns& columns, uint32_t at)
@@ -84,7 +84,7 @@ SluiceStatus checkFilter(const void* description, size_t size)
 
 void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes)
 {
-    uint32_t byte = 0; // of a record
+    uint32_t byte = 0; // index in a record
     for (uint32_t c = 0; c < section.columnCount;) {
         const uint32_t group = byte;
         const bool split = section.columns[c].has(filterSplit);

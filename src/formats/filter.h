@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A filter description (docs/format.md, 8), parsed and validated without allocating, and the
-// arithmetic of filters in both directions.
+// Parses and validates filter descriptions (docs/format.md, 8), without allocating. It also has the
+// arithmetic with which filters are applied and undone. A section is a range of a tile that
+// consists of records; a column is the value at one place of every record; a plane holds one byte
+// of every record.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -28,7 +30,8 @@ enum class FilterPredictor : uint8_t {
 struct FilterPredictorRow {
     uint32_t number;
     const char* name;
-    uint32_t features; // encoders try it if one of these SluiceFilterFeatures is set; 0: always
+    // Encoders try the predictor if one of these SluiceFilterFeatures is on; 0: they always do.
+    uint32_t features;
 };
 constexpr FilterPredictorRow kFilterPredictors[] = {
 #define SLUICE_ROW(name, number, feature) {number, #name, feature},
@@ -55,10 +58,10 @@ constexpr bool needsRows(FilterPredictor predictor)
     return SLUICE_PREDICTOR_NEEDS_ROWS(uint32_t(predictor));
 }
 
-// Returns the bit of a predictor in a set of predictors.
+// Returns the bit that stands for a predictor in a set of predictors.
 constexpr uint32_t bitOf(FilterPredictor predictor) { return 1u << uint32_t(predictor); }
 
-enum FilterColumnFlags : uint8_t { // layout/filter.h says what they mean
+enum FilterColumnFlags : uint8_t { // see layout/filter.h
     filterZigzag = SLUICE_FILTER_FLAG_ZIGZAG,
     filterSplit = SLUICE_FILTER_FLAG_SPLIT,
     filterJoined = SLUICE_FILTER_FLAG_JOINED,
@@ -70,21 +73,22 @@ struct FilterColumn {
     uint8_t bytes; // 1, 2 or 4
     FilterPredictor predictor;
     uint8_t flags;
-    uint8_t base; // 0, or 1 + the column that is subtracted
+    uint8_t base; // 0: none; otherwise 1 + the index of the column that is subtracted
 
     uint32_t bits() const { return 8u * bytes; }
     bool has(FilterColumnFlags flag) const { return (flags & flag) != 0; }
     bool isMapped() const { return (flags & (filterRotated | filterBlock)) != 0; }
-    // Returns whether the median and the average take its values as signed numbers.
+    // Returns whether the predictors median and average compare the column's values as signed
+    // numbers.
     bool isSigned() const { return bytes > 1 || base != 0; }
 };
 
-// A range of a tile that consists of records with columns, or of plain bytes without columns.
+// A range of a tile. It consists of records or, if it has no columns, of plain bytes.
 struct FilterSection {
-    uint32_t size = kFilterRest; // bytes; kFilterRest only in the last section
+    uint32_t size = kFilterRest; // bytes; kFilterRest: up to the end of the tile
     uint32_t width = 0;          // records per row; 0 if there are no rows
     uint32_t first = 0;          // position of the first record in its row
-    bool tgaRle = false; // the bytes are packets of a Targa file, and their pixels the records
+    bool tgaRle = false;         // the section has Targa packets, whose pixels are the records
     uint32_t columnCount = 0;
     FilterColumn columns[kFilterMaxStride] = {};
 
@@ -99,23 +103,26 @@ struct FilterSection {
     uint32_t stride() const { return offsetOf(columnCount); }
 };
 
-// Where the filtered section has one certain byte of each record: for record i at start + i * step.
+// The places of one byte of every record in a filtered section: record i has it at
+// start + i * step.
 struct FilterPlane {
     uint32_t start, step;
 };
-// Computes a section's planes, one per byte of a record; `planes` has room for stride() of them.
+// Computes the planes of a section, one for each byte of a record. planes: room for
+// section.stride() planes.
 void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes);
 
 // Reads a description section by section.
 class FilterReader {
 public:
-    // description: size bytes, a multiple of 4, at most kFilterMaxBytes.
+    // `description` has `size` bytes, a multiple of 4 and at most kFilterMaxBytes.
     FilterReader(const void* description, size_t size);
 
-    // Reads the next section. Returns false at the end or after an error; status() tells which.
+    // Reads the next section. Returns false at the end or after an error; status() says which.
     bool next(FilterSection& section);
-    // Adds the decoding steps of the last section, which has `bytes` bytes, to those of the tile.
-    // Returns false if there are too many.
+    // Adds the decoding steps of the section that was read last to those of the tile. bytes: the
+    // size of that section. Returns false if the tile has too many steps, which would make its
+    // decoding slow.
     bool addSteps(uint32_t bytes);
     // Errors: FORMAT (a rule is broken), VERSION (another version, or unknown predictors or flags).
     SluiceStatus status() const;
@@ -123,16 +130,16 @@ public:
 private:
     const uint8_t* m_description;
     FilterReading m_reading = {};
-    FilterSectionWords m_words = {}; // of the last section
+    FilterSectionWords m_words = {}; // of the section read last
 };
 
-// Returns OK if every section is valid. The steps of a section with size kFilterRest depend on the
-// tile, so only forEachSection counts them.
+// Returns OK if every section is valid. Steps of a section of size kFilterRest are not counted
+// here, because they depend on the tile; forEachSection counts them.
 SluiceStatus checkFilter(const void* description, size_t size);
 
-// Calls take(section, begin, bytes) for each section of a tile of `size` bytes. `end` receives the
-// end of the last section. Stops and returns false if take() does, if a section does not fit into
-// the tile, or if the sections need too many steps.
+// Calls take(section, begin, bytes) for each section of a tile of `size` bytes. Sets `end` to the
+// end of the last section. Stops and returns false if take() returns false, if a section does not
+// fit into the tile, or if the sections need too many steps.
 template <typename Take>
 bool forEachSection(FilterReader& reader, uint32_t size, uint32_t& end, Take take)
 {
@@ -149,8 +156,9 @@ bool forEachSection(FilterReader& reader, uint32_t size, uint32_t& end, Take tak
 // Returns a mask of the low `bits` bits.
 constexpr uint32_t valueMask(uint32_t bits) { return 0xffffffffu >> (32 - bits); }
 
-// These map a value before prediction (docs/format.md, 8.5), and back again. A block's column of
-// 16 bits is a colour of 5, 6 and 5 bits.
+// mapValue transforms a value before prediction (docs/format.md, 8.5); unmapValue transforms it
+// back. In a column of compressed texture blocks a 16-bit value is a colour with 5, 6 and 5 bits,
+// and a 32-bit value has the indices of the block's texels.
 inline uint32_t mapValue(const FilterColumn& column, uint32_t value)
 {
     const uint32_t bits = column.bits();
@@ -173,7 +181,8 @@ inline uint32_t zigzag(uint32_t value, uint32_t bits)
     return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & valueMask(bits);
 }
 
-// Returns the prediction of a wavefront predictor from neighbours that may be signed.
+// Returns the prediction of a wavefront predictor (gradient, median or average). isSigned: it
+// compares the neighbours as signed numbers.
 inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, uint32_t upLeft,
                         uint32_t bits, bool isSigned)
 {
@@ -183,8 +192,9 @@ inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, u
     return (guess - bias) & mask;
 }
 
-// Calls take(i, prediction) for i = 0 .. count - 1. Applying and undoing a filter both use this:
-// at(j) is only called for records j < i, whose values are known by then.
+// Calls take(i, prediction) for each record i = 0 .. count - 1. at(j) returns the value of record
+// j. It is called only for j < i, so that the function serves both to apply a filter and to undo
+// it, when take(i, prediction) makes the value of record i.
 template <typename At, typename Take>
 void predictAll(const FilterColumn& column, uint32_t count, uint32_t width, uint32_t first, At at,
                 Take take)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <sluice/sluice_float.h>
 
 #include "formats/float_format.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The layout of the float codec (docs/format.md, 6), for encoder and decoders.
+// The layout of the float codec (docs/format.md, 6), for the encoder and the decoders. A tile is
+// decoded by 32 lanes, row by row: in a row each lane decodes 8 consecutive elements. The last
+// kTailRows rows are the tail.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -8,33 +10,35 @@
 
 namespace sluice::floats {
 
-constexpr uint32_t kTile = SLUICE_FLOAT_TILE; // elements
+constexpr uint32_t kTile = SLUICE_FLOAT_TILE; // elements of a tile
 constexpr uint32_t kLanes = 32;
-constexpr uint32_t kPerLane = 8;             // consecutive elements of a lane in a row
-constexpr uint32_t kRow = kLanes * kPerLane; // elements
+constexpr uint32_t kPerLane = 8;             // consecutive elements that a lane decodes in a row
+constexpr uint32_t kRow = kLanes * kPerLane; // elements of a row
 constexpr uint32_t kLookUps =
     kPerLane / 2;                  // look-ups of a lane in a row, each of one symbol or two
-constexpr uint32_t kMaxBits = 12;  // of a code
+constexpr uint32_t kMaxBits = 12;  // longest code
 constexpr uint32_t kWordBits = 32; // bits of the words that lanes take before the tail
-constexpr uint32_t kTailRows = 2;  // rows of the tail, in which lanes take shorter words
+constexpr uint32_t kTailRows = 2;  // rows of the tail, in which words are shorter
 constexpr uint32_t kTailWordBits = 16;
-constexpr uint32_t kUnit =
-    8; // bytes: the index counts in units, and a tile's words fill whole ones
+// The index of a tensor says where each tile's words begin, in units of this many bytes. The words
+// of a tile fill whole units.
+constexpr uint32_t kUnit = 8;
 constexpr uint64_t kMaxCount = 1ull << 40;
 
 struct Layout {
-    uint32_t bytes;        // of an element
-    uint32_t mantissaBits; // bits that are not coded
-    uint32_t exponentBits; // coded bits, which may include the highest bits of the mantissa
-    // Raw bits are those without a code: the sign above the rest of the mantissa. Their low bits
-    // are in a plane of 2-byte words and a plane of bytes, the others in a plane of bits.
+    uint32_t bytes;        // bytes of an element
+    uint32_t mantissaBits; // bits of the mantissa that are not coded
+    uint32_t exponentBits; // bits that are coded; may include the highest of the mantissa
+    // Raw bits are those that are not coded: the sign, and below it the rest of the mantissa. Of an
+    // element's raw bits the lowest 16 are stored in a plane of 2-byte words, the next 8 in a plane
+    // of bytes, the rest in a plane of bits; planes for which there are too few bits are missing.
     constexpr uint32_t rawBits() const { return bytes * 8 - exponentBits; }
     constexpr bool hasWords() const { return rawBits() >= 16; }
     constexpr bool hasBytes() const { return rawBits() % 16 >= 8; }
     constexpr uint32_t planeBits() const { return rawBits() % 8; }
 };
 
-// `type` is valid.
+// `type` must be valid.
 constexpr Layout layoutOf(uint32_t type)
 {
     constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {
@@ -44,7 +48,7 @@ constexpr Layout layoutOf(uint32_t type)
 
 constexpr uint64_t aligned16(uint64_t size) { return alignUp(size, 16); }
 
-// Where a tile's planes begin, each at a multiple of 16; the plane of 2 bytes begins at 0.
+// Offsets of a tile's planes in bytes, multiples of 16. The plane of 2-byte words begins at 0.
 struct Planes {
     uint32_t bytes, bits, end;
 };
@@ -56,7 +60,7 @@ constexpr Planes planesOf(const Layout& layout, uint32_t elements)
     planes.end = planes.bits + uint32_t(aligned16(divideUp(elements, 8u) * layout.planeBits()));
     return planes;
 }
-// Returns the bytes of a whole tile's planes.
+// Returns the bytes that the planes of a full tile take.
 constexpr uint32_t rawTileBytes(const Layout& layout) { return kTile / 8 * layout.rawBits(); }
 constexpr uint64_t rawBytes(const Layout& layout, uint64_t count)
 {
@@ -67,7 +71,7 @@ constexpr uint64_t tileCount(uint64_t count) { return divideUp<uint64_t>(count, 
 constexpr uint32_t rowCount(uint32_t elements) { return divideUp(elements, kRow); }
 constexpr uint32_t wholeRows(uint32_t rows) { return rows > kTailRows ? rows - kTailRows : 0; }
 
-// Returns a symbol's code length from a table with two lengths per byte.
+// Returns a symbol's code length from a table that has two lengths in each byte.
 inline uint32_t codeLength(const uint8_t* lengths, uint32_t symbol)
 {
     return lengths[symbol / 2] >> symbol % 2 * 4 & 15;

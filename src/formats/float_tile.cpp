@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Parses the stored tile of codec FLOAT.
-#include <sluice/sluice_float.h>
+// Parses the head of a stored tile of codec FLOAT.
 
 #include "formats/float_tile.h"
 

@@ -8,7 +8,7 @@
 namespace sluice::fse {
 namespace {
 
-// Reads bits, the lowest of each byte first; past the end they are 0.
+// Reads bits of a description, from the lowest bit of each byte up. Past the end, bits are 0.
 class BitReader {
 public:
     BitReader(const uint8_t* bytes, size_t size) : m_bytes(bytes), m_size(size) {}
@@ -53,10 +53,11 @@ uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols
     if (status != SLUICE_TILE_OK) return status;
     BitReader reader(bytes, size);
     reader.skip(4);
-    uint32_t left = 1u << result.log; // states that no symbol has yet
+    uint32_t left = 1u << result.log; // states that have no symbol yet
     while (left > 0) {
         if (result.symbols >= maxSymbols) return SLUICE_TILE_BAD_CODE;
-        // The next value is in 0 .. left + 1. The lowest `shorter` values take one bit less.
+        // The next number is one of 0 .. left + 1. It takes `bits` bits, but the smallest ones, of
+        // which there are `shorter`, take one bit less.
         const uint32_t bits = floorLog2(left + 1) + 1, shorter = (1u << bits) - 1 - (left + 1);
         uint32_t value = reader.peek(bits - 1);
         if (value < shorter) {
@@ -70,7 +71,7 @@ uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols
         result.count[result.symbols++] = int16_t(count);
         left -= uint32_t(std::abs(count));
         if (count != 0) continue;
-        for (uint32_t repeat = 3; repeat == 3;) { // more symbols that do not occur
+        for (uint32_t repeat = 3; repeat == 3;) { // count further symbols that do not occur
             repeat = reader.take(2);
             if (reader.bytesTaken() > size) return SLUICE_TILE_TRUNCATED;
             result.symbols += repeat;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables as Zstandard describes and builds them (RFC 8878, 4.1). They are the reference for the
-// tables that GPUs build.
+// FSE tables, described and built as in Zstandard (RFC 8878, 4.1). The tables that GPUs build are
+// compared with these.
 #pragma once
 
 #include "formats/integers.h"
@@ -9,27 +9,28 @@ namespace sluice::fse {
 
 constexpr uint32_t kMinLog = 5, kMaxSymbols = 256;
 
-// The number of times that each symbol occurs among 2^log symbols; -1 means less than once.
+// Says how many of the 2^log states of a table each symbol gets. A count of -1 means a probability
+// of less than one state; the symbol gets one.
 struct Distribution {
     uint32_t log = 0, symbols = 0;
     uint32_t bytes = 0; // size of the description
     int16_t count[kMaxSymbols] = {};
 };
 
-// readLog reads the log at the head of a description; readDistribution reads all of it. Both return
-// a SluiceTileStatus: OK, BAD_CODE (more than maxSymbols symbols or 2^maxLog states, or a broken
-// rule) or TRUNCATED (it does not end in `size` bytes; in some of these cases libzstd 1.5.4 reads
-// bits of the last four bytes again).
+// readLog reads the log, with which a description begins. readDistribution reads the whole
+// description. Both return a SluiceTileStatus: OK, BAD_CODE (more than maxSymbols symbols or
+// 2^maxLog states, or a broken rule) or TRUNCATED (the description does not end within `size`
+// bytes; libzstd 1.5.4 accepts some of these, because it reads bits of the last four bytes twice).
 uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result);
 uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog,
                           Distribution& result);
 
 struct State {
-    uint16_t base; // the next state is this plus the next `bits` bits
+    uint16_t base; // the next state is `base` plus the next `bits` bits
     uint8_t symbol, bits;
 };
 
-// Builds 2^log states.
+// Builds the 2^log states of a table.
 void buildStates(const Distribution& distribution, State* states);
 
 } // namespace sluice::fse

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The alphabets of GDeflate 1.0, which are DEFLATE64's: how symbols and extra bits make lengths and
-// distances.
+// The alphabets of GDeflate 1.0, which are those of DEFLATE64. They say how symbols and extra bits
+// make lengths and distances. A slot is the range of lengths, or distances, that one symbol stands
+// for.
 #pragma once
 
 #include "formulas/gdeflate.h"
@@ -19,7 +20,8 @@ constexpr uint32_t kMaxShortMatch = 257; // longer matches use the last slot, wi
 constexpr uint32_t kEndOfBlock = 256;
 constexpr uint32_t kFirstLength = 257;
 constexpr uint32_t kLengthSlots = 29;
-// A code has at most kMaxSymbols symbols; the last two are undefined.
+// The header of a block may list code lengths for kMaxSymbols symbols, but the last two symbols
+// must not occur in the block.
 constexpr uint32_t kLitLenSymbols = kFirstLength + kLengthSlots;
 constexpr uint32_t kMaxSymbols = SLUICE_GD_LITLEN_SYMS;
 constexpr uint32_t kDistanceSymbols = SLUICE_GD_DIST_SYMS;
@@ -27,8 +29,9 @@ constexpr uint32_t kDistanceSymbols = SLUICE_GD_DIST_SYMS;
 constexpr uint32_t kMaxCodeLength = 15;
 constexpr uint32_t kMaxPrecodeLength = 7;
 
-// The precode: symbols 0 to 15 are code lengths, 16 repeats the last length, 17 and 18 are runs of
-// zeros. kPrecodeOrder is the order in which a block header lists its lengths.
+// The precode is the code for code lengths. Symbols 0 to 15 are lengths, 16 repeats the last
+// length, 17 and 18 are runs of zeros. A block header lists the precode's own lengths in the order
+// kPrecodeOrder.
 constexpr uint32_t kPrecodeSymbols = 19;
 constexpr uint8_t kPrecodeOrder[kPrecodeSymbols] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                     11, 4,  12, 3, 13, 2, 14, 1, 15};
@@ -44,7 +47,8 @@ constexpr uint32_t staticLength(uint32_t symbol)
     return symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
 }
 
-// Extra bits and first value of each length slot. Slots 0 to 27 are DEFLATE's.
+// These return the number of extra bits and the smallest length of a slot. Slots 0 to 27 are those
+// of DEFLATE.
 constexpr uint32_t lengthExtraBits(uint32_t slot)
 {
     return slot == kLengthSlots - 1 ? 16 : gdeflateExtraBits(slot, 2);
@@ -55,7 +59,8 @@ constexpr uint32_t lengthBase(uint32_t slot)
     return slot == kLengthSlots - 1 ? 3 : (gdeflateMantissa(slot, 2, extraBits) << extraBits) + 3;
 }
 
-// Extra bits and first value of each distance slot: DEFLATE's rule, with two more slots.
+// These return the number of extra bits and the smallest distance of a slot. The rule is that of
+// DEFLATE, continued for two more slots.
 constexpr uint32_t distanceExtraBits(uint32_t slot) { return gdeflateExtraBits(slot, 1); }
 constexpr uint32_t distanceBase(uint32_t slot)
 {

@@ -3,10 +3,32 @@
 #include "formats/image.h"
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 
 using namespace sluice;
 
 namespace sluice {
+
+SluiceStatus ImageStart::refuse(SluiceStatus status, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void ImageStart::note(const char* format, ...)
+{
+    size_t used = std::strlen(reason);
+    if (used != 0) used += size_t(std::snprintf(reason + used, sizeof reason - used, "; "));
+    if (used >= sizeof reason) return;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(reason + used, sizeof reason - used, format, arguments);
+    va_end(arguments);
+}
 
 uint32_t maxImageLevels(uint32_t width, uint32_t height, uint32_t depth)
 {
@@ -26,6 +48,21 @@ SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info)
     return SLUICE_OK;
 }
 
+SluiceStatus parseImageStart(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels)
+{
+    info = {};
+    if (isDds(start.bytes, start.size)) return parseDds(start, info, levels);
+    if (isKtx2(start.bytes, start.size)) return parseKtx2(start, info, levels);
+    // The magic is unknown, or cut off.
+    const SluiceStatus status =
+        start.require(start.size < kDdsMagicSize ? kDdsMagicSize : kKtx2MagicSize);
+    if (status != SLUICE_OK) return status;
+    if (isKtx1(start.bytes, start.size))
+        return start.refuse(SLUICE_ERROR_FORMAT, "it is KTX 1, which is not read; the tool "
+                                                 "ktx2ktx2 of KTX-Software makes KTX2 of it");
+    return start.refuse(SLUICE_ERROR_FORMAT, "it is neither KTX2 nor DDS");
+}
+
 } // namespace sluice
 
 SluiceStatus sluiceGetImageLevel(const SluiceImageInfo* info, uint32_t level,
@@ -42,7 +79,7 @@ SluiceStatus sluiceGetImageLevel(const SluiceImageInfo* info, uint32_t level,
     result->width = std::max(1u, info->width >> level);
     result->height = std::max(1u, info->height >> level);
     result->depth = std::max(1u, info->depth >> level);
-    // A row has less than 2^38 bytes.
+    // The product cannot wrap: 2^32 blocks of at most 32 bytes are less than 2^38 bytes.
     result->rowSize = uint64_t(divideUp(result->width, format.blockWidth)) * format.blockBytes;
     const bool fits =
         multiply(result->rowSize, divideUp(result->height, format.blockHeight),
@@ -71,17 +108,8 @@ SluiceStatus sluiceParseImage(const void* bytes, size_t size, uint64_t fileSize,
 {
     if ((bytes == nullptr && size != 0) || info == nullptr || levels == nullptr || fileSize < size)
         return SLUICE_ERROR_ARGUMENT;
-    ImageStart start = {static_cast<const uint8_t*>(bytes), size, fileSize, 0};
-    *info = {};
-    SluiceStatus status;
-    if (isDds(start.bytes, size)) {
-        status = parseDds(start, *info, levels);
-    } else if (isKtx2(start.bytes, size)) {
-        status = parseKtx2(start, *info, levels);
-    } else { // no known magic, or too few bytes of one
-        status = start.require(size < kDdsMagicSize ? kDdsMagicSize : kKtx2MagicSize);
-        if (status == SLUICE_OK) status = SLUICE_ERROR_FORMAT;
-    }
+    ImageStart start = {static_cast<const uint8_t*>(bytes), size, fileSize, 0, "", false};
+    const SluiceStatus status = parseImageStart(start, *info, levels);
     if (needed != nullptr) *needed = status == SLUICE_ERROR_BUFFER_SIZE ? start.needed : 0;
     return status;
 }

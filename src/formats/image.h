@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Functions that the readers of image files share.
+// The readers of KTX2 and DDS files share this file.
 #pragma once
 
 #include <sluice/sluice_image.h>
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Both functions return false if the result does not fit into 64 bits.
+// Both return false if the result does not fit into 64 bits.
 inline bool multiply(uint64_t a, uint64_t b, uint64_t& result)
 {
     result = a * b;
@@ -20,49 +20,73 @@ inline bool add(uint64_t a, uint64_t b, uint64_t& result)
     return result >= a;
 }
 
-// The first bytes of a file, as many as the caller has read.
+// printf's %llu takes no uint64_t.
+inline unsigned long long longOf(uint64_t value) { return value; }
+
+// The beginning of a file, as much of it as the caller has read.
 struct ImageStart {
     const uint8_t* bytes;
     uint64_t size, fileSize;
-    uint64_t needed; // bytes that a reader that returned BUFFER_SIZE needs
+    uint64_t needed; // after BUFFER_SIZE: how many bytes a reader needs
+    // Words that can follow "FILE: ". After FORMAT and VERSION they name what is wrong and what is
+    // allowed; after OK, what was taken otherwise than the header says, or what the format does not
+    // say about the pixels. May be empty.
+    char reason[320];
+    bool isWarning; // after OK: without the reason, pixels would be taken for others than they are
 
-    // Returns OK if the caller has `count` bytes, BUFFER_SIZE if only the file has them, and FORMAT
-    // if the file is shorter.
+    // Returns OK if the caller has `count` bytes, BUFFER_SIZE if only the file has that many, and
+    // FORMAT if the file is shorter.
     SluiceStatus require(uint64_t count)
     {
         if (count <= size) return SLUICE_OK;
         needed = count;
-        return count <= fileSize ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_ERROR_FORMAT;
+        if (count <= fileSize) return SLUICE_ERROR_BUFFER_SIZE;
+        return refuse(SLUICE_ERROR_FORMAT, "the file ends at byte %llu, inside its header",
+                      longOf(fileSize));
+    }
+
+    // Sets the reason, as printf does, and returns `status`.
+    SluiceStatus refuse(SluiceStatus status, const char* format, ...);
+    void note(const char* format, ...); // adds to the reason of a file that is taken
+    template <typename... Arguments>
+    void warn(const char* format, Arguments... arguments)
+    {
+        note(format, arguments...);
+        isWarning = true;
     }
 };
+// Parses the start of a file, as sluiceParseImage does, and says why.
+SluiceStatus parseImageStart(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 
-bool isKtx2(const uint8_t* bytes, uint64_t size); // by the magic
+bool isKtx2(const uint8_t* bytes, uint64_t size); // judge by the magic
 bool isDds(const uint8_t* bytes, uint64_t size);
-void writeKtx2Magic(uint8_t* file);
+bool isKtx1(const uint8_t* bytes, uint64_t size); // which is not read
 constexpr uint64_t kKtx2MagicSize = 12, kDdsMagicSize = 4;
-constexpr uint32_t kDdsHeaderBytes = 128; // without that of DX10
+constexpr uint8_t kKtx2Magic[kKtx2MagicSize] = {0xab, 'K',  'T',  'X',  ' ',  '2',
+                                                '0',  0xbb, 0x0d, 0x0a, 0x1a, 0x0a};
+constexpr uint32_t kDdsHeaderBytes = 128; // without the DX10 header
 
-// sluiceParseImage for files whose magic was seen.
+// These parse a file whose magic was recognised, as sluiceParseImage does.
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 
-// Returns how many levels an image of these extents can have, at least 1.
+// Returns how many mip levels an image of these extents can have, at least 1.
 uint32_t maxImageLevels(uint32_t width, uint32_t height, uint32_t depth);
-// VkFormat has no number for UASTC, so a KTX2 file has 0.
+// UASTC has no VkFormat, so KTX2 files give the number 0.
 constexpr uint32_t kUastcFormat = 0;
 
-// Takes blocks and sRGB from the format. Errors: VERSION.
+// Sets format, block sizes and sRGB flag. Errors: VERSION.
 SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info);
 
-// The VkFormat of a DXGI_FORMAT, and flags for its properties that the VkFormat lacks. `format` is
-// 0 if the table has no such format.
+// The VkFormat of a DXGI_FORMAT (0: none in the table), and flags for what the VkFormat does not
+// say.
 struct DxgiFormat {
     uint32_t format;
     uint32_t flags; // SluiceImageFlags
 };
 DxgiFormat formatOfDxgi(uint32_t dxgi);
 
-// The layout of a KTX2 file.
+// The layout of a KTX2 file: offsets in the header, and sizes.
 enum Ktx2Field : uint32_t {
     ktx2Format = 12,
     ktx2TypeSize = 16,
@@ -80,10 +104,9 @@ enum Ktx2Field : uint32_t {
     ktx2SgdOffset = 64, // u64
     ktx2SgdSize = 72,   // u64
     ktx2HeaderBytes = 80,
-    ktx2LevelBytes = 24, // u64 offset, bytes and bytes without the scheme
+    ktx2LevelBytes = 24, // an entry of the level index: u64 offset, size, decoded size
 };
-// The layout of its data format descriptor with one basic block; offsets are from the descriptor's
-// start.
+// Offsets in a KTX2 file's data format descriptor, from its start, if it has one basic block.
 enum DfdField : uint32_t {
     dfdVendorAndType = 4,
     dfdVersion = 8,    // u16
@@ -92,17 +115,45 @@ enum DfdField : uint32_t {
     dfdPrimaries = 13, // u8
     dfdTransfer = 14,  // u8
     dfdFlags = 15,     // u8
-    dfdExtents = 16,   // u8[4], less 1 each
-    dfdPlanes = 20,    // u8[8]: bytes of each
+    dfdExtents = 16,   // u8[4], each 1 less than the extent
+    dfdPlanes = 20,    // u8[8]: bytes of each plane
     dfdBasicBytes = 28,
+    // Of the first sample: bits 0 to 3 of this u8 are its channelType.
+    dfdChannel = 31,
     dfdSampleBytes = 16,
 };
 
-// Returns the alignment of level offsets in a KTX2 file without a scheme: the least common multiple
-// of the block's bytes and 4.
+// Returns the alignment of levels in a KTX2 file without supercompression: the least common
+// multiple of the block's bytes and 4.
 constexpr uint32_t ktx2Alignment(uint32_t blockBytes)
 {
     return blockBytes % 4 == 0 ? blockBytes : blockBytes % 2 == 0 ? 2 * blockBytes : 4 * blockBytes;
+}
+
+// Returns where the metadata of a KTX2 file that has been parsed ends: header, level index,
+// descriptor and key/value data.
+inline uint64_t ktx2MetadataEnd(const uint8_t* start, const SluiceImageInfo& info)
+{
+    return info.keyValueSize != 0
+               ? info.keyValueOffset + info.keyValueSize
+               : uint64_t(loadLe32(start + ktx2DfdOffset)) + loadLe32(start + ktx2DfdSize);
+}
+
+// Moves levels to their places in the same file without a scheme, after its metadata. end: receives
+// the size of that file. Errors: FORMAT (a file may claim levels of any size as long as they are
+// compressed, so sums can overflow).
+inline SluiceStatus placePlainLevels(const SluiceImageInfo& info, uint64_t metadataEnd,
+                                     SluiceImageLevel* levels, uint64_t& end)
+{
+    const uint64_t alignment = ktx2Alignment(info.blockBytes);
+    end = metadataEnd;
+    for (uint32_t level = info.levels; level-- != 0;) {
+        if (end > UINT64_MAX - alignment) return SLUICE_ERROR_FORMAT;
+        levels[level].offset = divideUp(end, alignment) * alignment;
+        levels[level].size = levels[level].decodedSize;
+        if (!add(levels[level].offset, levels[level].size, end)) return SLUICE_ERROR_FORMAT;
+    }
+    return SLUICE_OK;
 }
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of image formats. Numbers and names are those of Vulkan and of DXGI.
+// The table of image formats, with the numbers and names of Vulkan and of DXGI.
 #include "formats/image.h"
 
 #include <algorithm>
@@ -12,17 +12,16 @@ namespace {
 struct FormatRow {
     uint32_t format;
     uint8_t blockWidth, blockHeight, blockBytes, unitBytes;
-    uint8_t twin; // the VkFormat with sRGB or without it; 0: none
-    uint8_t dxgi; // 0: none
+    uint8_t twin; // the VkFormat that differs only in sRGB; 0: none
+    uint8_t dxgi; // DXGI_FORMAT; 0: none
     const char* name;
 };
 
-// In the order of the numbers.
-// clang-format off
+// Sorted by VkFormat.
 constexpr FormatRow kFormats[] = {
     {kUastcFormat, 4, 4, 16, 1, 0, 0, "UASTC_4x4_BLOCK"}, // the name is ours
     {1, 1, 1, 1, 1, 0, 0, "R4G4_UNORM_PACK8"},
-    {2, 1, 1, 2, 2, 0, 0, "R4G4B4A4_UNORM_PACK16"},
+    {2, 1, 1, 2, 2, 0, 191, "R4G4B4A4_UNORM_PACK16"},
     {3, 1, 1, 2, 2, 0, 0, "B4G4R4A4_UNORM_PACK16"},
     {4, 1, 1, 2, 2, 0, 85, "R5G6B5_UNORM_PACK16"},
     {5, 1, 1, 2, 2, 0, 0, "B5G6R5_UNORM_PACK16"},
@@ -209,7 +208,7 @@ const FormatRow* find(uint32_t format)
     return row != std::end(kFormats) && row->format == format ? row : nullptr;
 }
 
-// DXGI_FORMATs that are in no row: those without a type, and those whose alpha is padding.
+// The DXGI_FORMATs that kFormats does not have: typeless ones, and those whose alpha is padding.
 constexpr struct {
     uint32_t dxgi, same; // another DXGI_FORMAT with the same bits
     uint32_t flags;
@@ -243,6 +242,13 @@ constexpr struct {
 DxgiFormat formatOfDxgi(uint32_t dxgi)
 {
     if (dxgi == 0) return {0, 0};
+    // ASTC in three kinds each, typeless, plain and sRGB, as VkFormat has it in two.
+    constexpr uint32_t firstAstc = 133, lastAstc = 187, firstAstcFormat = 157;
+    if (dxgi >= firstAstc && dxgi <= lastAstc && (dxgi - firstAstc) % 4 != 3) {
+        const uint32_t size = (dxgi - firstAstc) / 4, kind = (dxgi - firstAstc) % 4;
+        return {firstAstcFormat + 2 * size + (kind == 2 ? 1 : 0),
+                kind == 0 ? uint32_t(SLUICE_IMAGE_COLOUR_UNKNOWN) : 0};
+    }
     uint32_t flags = 0;
     for (const auto& other : kOtherDxgi) {
         if (other.dxgi != dxgi) continue;
@@ -250,7 +256,9 @@ DxgiFormat formatOfDxgi(uint32_t dxgi)
         dxgi = other.same;
         break;
     }
-    for (const FormatRow& row : kFormats) // the first one: others are packed words of the same bits
+    // If several rows have this number, the first row counts. The others are Vulkan's formats of
+    // packed words that have the same bits.
+    for (const FormatRow& row : kFormats)
         if (row.dxgi == dxgi) return {row.format, flags};
     return {0, 0};
 }

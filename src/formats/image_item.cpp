@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads the item of an archive's parameter block that describes an image (docs/format.md, 4.10).
-#include <algorithm>
+// Reads and makes the item of an archive's parameter block that describes an image (docs/format.md,
+// 4.10).
 
 #include "formats/archive_layout.h"
 #include "formats/image.h"
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Byte offsets from the first byte behind the item's head.
+// Byte offsets of the item's members, from the end of its head (kItemHead).
 enum ImageItemField : uint32_t {
     itemVersion = 0,   // u16
     itemContainer = 2, // u16
@@ -20,7 +20,7 @@ enum ImageItemField : uint32_t {
     itemLayers = 24,
     itemFaces = 28,    // u16
     itemLevels = 30,   // u16
-    itemTransfer = 32, // u32, and u32 0
+    itemTransfer = 32, // u32; a u32 of 0 follows
     itemStride = 40,   // u64
     itemLevelsBegin = 48,
     itemLevelBytes = 16, // u64 offset, u64 size
@@ -29,7 +29,7 @@ static_assert(kItemHead + itemLevelsBegin + SLUICE_IMAGE_MAX_LEVELS * itemLevelB
               SLUICE_IMAGE_ITEM_SIZE);
 constexpr uint32_t kImageItemVersion = 1;
 
-// Returns whether the flags agree with the rest.
+// Returns whether the flags agree with the other members.
 bool flagsFit(const SluiceImageInfo& info)
 {
     const auto has = [&](SluiceImageFlags flag) { return (info.flags & flag) != 0; };
@@ -42,19 +42,21 @@ bool flagsFit(const SluiceImageInfo& info)
            (isUastc || has(SLUICE_IMAGE_SRGB) == (format.flags != 0));
 }
 
-// Returns whether the levels lie in an asset of `size` bytes, one behind the other.
+// Returns whether the levels lie inside an asset of `size` bytes and do not overlap. Sets
+// imageStride of each level to `stride`, unless that is 0.
 bool levelsFit(const SluiceImageInfo& info, uint64_t size, uint64_t stride,
                SluiceImageLevel* levels)
 {
     const bool isKtx = info.container == SLUICE_IMAGE_KTX2;
     if ((stride == 0) != (isKtx || info.levels == 1)) return false;
     const uint64_t images = uint64_t(info.layers) * info.faces;
-    // The end of what comes before, which is at least a header.
+    // The first level of the file begins behind the file's header or later.
     uint64_t end =
                  isKtx ? ktx2HeaderBytes + uint64_t(info.levels) * ktx2LevelBytes : kDdsHeaderBytes,
              whole;
     for (uint32_t i = 0; i < info.levels; ++i) {
-        SluiceImageLevel& level = levels[isKtx ? info.levels - 1 - i : i]; // in the file's order
+        // Check the levels in the order in which they lie in the file: KTX2 has the smallest first.
+        SluiceImageLevel& level = levels[isKtx ? info.levels - 1 - i : i];
         const uint64_t bytes = stride != 0 ? level.imageSize : level.decodedSize;
         if (level.offset < end || level.offset > size || bytes > size - level.offset) return false;
         end = level.offset + bytes;
@@ -82,7 +84,8 @@ SluiceStatus readItem(const uint8_t* item, uint32_t size, uint64_t assetSize, Sl
     info.transfer = loadLe32(item + itemTransfer);
     const bool cube = (info.flags & SLUICE_IMAGE_CUBE) != 0;
     if (info.width == 0 || info.height == 0 || info.depth == 0 || info.layers == 0 ||
-        info.faces != (cube ? 6 : 1) || (cube && info.width != info.height) || info.levels == 0 ||
+        info.faces != (cube ? 6 : 1) || info.layers > UINT32_MAX / info.faces ||
+        (cube && info.width != info.height) || info.levels == 0 ||
         info.levels > maxImageLevels(info.width, info.height, info.depth) ||
         size != itemLevelsBegin + info.levels * itemLevelBytes)
         return SLUICE_ERROR_FORMAT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Integer types and arithmetic that encoders, formats and the CPU reference share. Every function
-// gives the same result on every machine.
+// Integer types and arithmetic for encoders, formats and the CPU reference. All of it gives the
+// same results on every machine.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ constexpr T divideUp(T value, T divisor)
     return value / divisor + (value % divisor != 0 ? 1 : 0);
 }
 
-// Rounds up to a multiple of `alignment`, a power of two.
+// Rounds up to a multiple of `alignment`, which is a power of two.
 constexpr uint64_t alignUp(uint64_t value, uint64_t alignment)
 {
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// value is not 0.
+// Returns floor(log2(value)); `value` must not be 0.
 constexpr uint32_t floorLog2(uint32_t value)
 {
 #if defined(__GNUC__)
@@ -33,7 +33,7 @@ constexpr uint32_t floorLog2(uint32_t value)
 #endif
 }
 
-// Returns the index of the lowest bit that is set; value is not 0.
+// Returns the index of the lowest set bit; `value` must not be 0.
 constexpr uint32_t lowestBit(uint64_t value)
 {
 #if defined(__GNUC__)
@@ -44,12 +44,13 @@ constexpr uint32_t lowestBit(uint64_t value)
 #endif
 }
 
-// Returns log2(value) in units of 2^-fractionBits, rounded down; value is not 0. Each squaring of
-// the mantissa gives one bit.
+// Returns log2(value) in units of 2^-fractionBits, rounded down; `value` must not be 0. Squaring
+// the mantissa doubles its logarithm, so each squaring gives one more bit of the result.
 constexpr uint32_t log2Fixed(uint32_t value, uint32_t fractionBits)
 {
     uint32_t result = floorLog2(value);
-    uint64_t mantissa = (uint64_t(value) << 31) >> result; // 1.31
+    // `mantissa` is value / 2^floor(log2), in fixed point with 31 bits after the point.
+    uint64_t mantissa = (uint64_t(value) << 31) >> result;
     for (uint32_t i = 0; i < fractionBits; ++i) {
         mantissa = (mantissa * mantissa) >> 31;
         result = result << 1 | uint32_t(mantissa >> 32);

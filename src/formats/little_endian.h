@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Loads and stores of little-endian numbers at any address.
+// Loads and stores little-endian numbers at any address.
 #pragma once
 
 #include <cstring>
@@ -8,15 +8,14 @@
 
 namespace sluice {
 
-// Structures that shaders read have the formats' byte order in memory, and nothing here swaps
-// bytes.
+// Structures that shaders read have the same bytes in memory as in files, and nothing swaps bytes.
 #if defined(__BYTE_ORDER__)
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "sluice is for little-endian machines: its formats and GPU structures are used in "
               "memory as they are");
 #endif
 
-// Loads a number of `size` bytes, 0 .. 8.
+// Returns a number of `size` bytes, 0 .. 8.
 inline uint64_t loadLe(const void* from, size_t size)
 {
     uint64_t value = 0;
@@ -27,7 +26,7 @@ inline uint64_t loadLe(const void* from, size_t size)
 inline uint32_t loadLe16(const void* from)
 {
     const uint8_t* bytes = static_cast<const uint8_t*>(from);
-    return uint32_t(bytes[0] | bytes[1] << 8); // compilers make one load of this
+    return uint32_t(bytes[0] | bytes[1] << 8); // compilers make this one load
 }
 inline uint32_t loadLe24(const void* from) { return uint32_t(loadLe(from, 3)); }
 inline uint32_t loadLe32(const void* from)

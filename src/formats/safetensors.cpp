@@ -26,23 +26,27 @@ constexpr Dtype kDtypes[] = {
     {"F32", 32},    {"U64", 64}, {"I64", 64},  {"F64", 64},    {"C64", 64},
 };
 
-constexpr uint64_t kMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's own library
+// The most bytes of JSON. The library of the format's authors has the same limit.
+constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr const char* kHeaderTooLarge = "the header is larger than 100,000,000 bytes";
 constexpr size_t kMaxRank = 64;
-constexpr size_t kMaxShown = 200; // bytes of a name from the file that an error repeats
+constexpr size_t kMaxDtype = 64;  // bytes of its name
+constexpr size_t kMaxShown = 200; // most bytes of a name that an error repeats
 
 std::string shown(const std::string& name)
 {
     std::string text = name.substr(0, kMaxShown);
     const auto isControl = [](char c) { return uint8_t(c) < 0x20 || c == 0x7f; };
-    std::replace_if(text.begin(), text.end(), isControl, '?'); // a terminal would interpret them
+    // A terminal would act on control characters.
+    std::replace_if(text.begin(), text.end(), isControl, '?');
     return "'" + text + (name.size() > kMaxShown ? "..." : "") + "'";
 }
 
 std::string about(const SafetensorsTensor& tensor) { return "tensor " + shown(tensor.name); }
 
-// Handles the parser's events. A header has a fixed shape, so the state is a position in it. An
-// event that does not fit there ends the parse with an error, so deep nesting does no harm.
+// Receives the events of the JSON parser. A header has a fixed structure, so `m_place`, the
+// position in that structure, is the state. An event that is not allowed at that position ends the
+// parse with an error. So deeply nested JSON does no harm.
 class HeaderReader final : public nlohmann::json_sax<Json> {
 public:
     HeaderReader(SafetensorsHeader& header, std::string& error) : m_header(header), m_error(error)
@@ -89,7 +93,9 @@ public:
             return true;
         }
         if (m_place != Place::dtype) return unexpected("a string");
-        if (safetensorsBits(text) == 0) return failTensor("has the unknown dtype " + shown(text));
+        if (text.empty() || text.size() > kMaxDtype)
+            return failTensor("has a dtype of " + std::to_string(text.size()) +
+                              " bytes; 1 to 64 are allowed");
         tensor().dtype.swap(text);
         m_place = Place::fields;
         return true;
@@ -213,7 +219,7 @@ private:
     uint32_t m_offsets = 0;
 };
 
-// Returns the numbers 0 .. count - 1, ordered by less(a, b).
+// Returns the numbers 0 .. count - 1, sorted by less(a, b).
 template <typename Less>
 std::vector<size_t> sortedIndices(size_t count, Less less)
 {
@@ -223,12 +229,14 @@ std::vector<size_t> sortedIndices(size_t count, Less less)
     return order;
 }
 
-// Computes the bytes of a tensor. Returns false if its elements do not fill whole bytes or are too
-// many.
+// Computes how many bytes a tensor has. Returns false if that is not a whole number, or too large.
+// A tensor of an unknown dtype has as many as its offsets say, whatever its shape.
 bool tensorBytes(const SafetensorsTensor& tensor, uint64_t& bytes)
 {
     uint64_t elements = 0;
     const uint32_t bits = safetensorsBits(tensor.dtype);
+    bytes = tensor.size();
+    if (bits == 0) return true;
     if (!safetensorsElements(tensor.shape, elements) || elements > UINT64_MAX / bits ||
         elements * bits % 8 != 0)
         return false;
@@ -356,6 +364,13 @@ SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, Safetens
         if (json.size() > kMaxHeader) return fail(SLUICE_ERROR_FORMAT, kHeaderTooLarge, error);
         if (json.empty() || json[0] != '{')
             return fail(SLUICE_ERROR_FORMAT, "the header does not start with '{'", error);
+        // The JSON parser takes a byte of 0 for the end of the text.
+        const size_t zero = json.find('\0');
+        if (zero != std::string_view::npos)
+            return fail(SLUICE_ERROR_FORMAT,
+                        "the header has a byte of 0 at byte " + std::to_string(zero) +
+                            ", which JSON does not allow",
+                        error);
         HeaderReader reader(header, error);
         if (!Json::sax_parse(json.begin(), json.end(), &reader)) return SLUICE_ERROR_FORMAT;
         const SluiceStatus status = checkNames(header.tensors, error);
@@ -370,7 +385,7 @@ SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std:
         uint64_t end = 0;
         for (SafetensorsTensor& tensor : header.tensors) {
             uint64_t bytes = 0;
-            if (safetensorsBits(tensor.dtype) == 0 || !tensorBytes(tensor, bytes) ||
+            if (tensor.dtype.empty() || tensor.end < tensor.begin || !tensorBytes(tensor, bytes) ||
                 bytes > UINT64_MAX - end)
                 return fail(SLUICE_ERROR_ARGUMENT,
                             about(tensor) + " has no dtype or size that a file can hold", error);

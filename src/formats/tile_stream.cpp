@@ -2,20 +2,25 @@
 // Parses the header and tile table of a DirectStorage tile stream.
 #include "formats/tile_stream.h"
 
+#include "layout/tile_streams.h"
+
 using namespace sluice;
 
 SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceTileStream* stream)
 {
     if ((bytes == nullptr && size != 0) || stream == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (size < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_ERROR_BUFFER_SIZE;
-    // First word: id : 16, tile count : 16. Second word: tile size index : 2 (1), size of the last
-    // tile : 18, reserved : 12.
+    // Bits of the first word, from the lowest on: 16 of the identifier, 16 of the number of tiles.
+    // Bits of the second word: 2 of the tile size (must be 1, which means 64 KiB), 18 of the last
+    // tile's size, 12 reserved.
     const uint32_t first = loadLe32(bytes),
                    second = loadLe32(static_cast<const uint8_t*>(bytes) + 4);
     const uint32_t tileCount = first >> 16;
     const uint32_t lastTileSize = second >> 2 & 0x3ffff; // 0 means a full tile
-    if ((first & 0xffff) != kTileStreamId || (second & 3) != 1 || second >> 20 != 0 ||
-        lastTileSize > SLUICE_GD_TILE_BYTES || (tileCount == 0 && lastTileSize != 0))
+    if (((first ^ (first >> 8)) & 0xff) != 0xff) return SLUICE_ERROR_FORMAT;
+    if ((second & 3) != SLUICE_STREAM_TILE_SIZE_INDEX) return SLUICE_ERROR_VERSION;
+    if (second >> 20 != 0 || lastTileSize > SLUICE_GD_TILE_BYTES ||
+        (tileCount == 0 && lastTileSize != 0))
         return SLUICE_ERROR_FORMAT;
     stream->tileCount = tileCount;
     stream->size = uint64_t(tileCount) * SLUICE_GD_TILE_BYTES -
@@ -35,6 +40,6 @@ SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const vo
     if (table == nullptr || tiles == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (tableSize / 4 < count || streamSize < stream->dataOffset) return SLUICE_ERROR_BUFFER_SIZE;
     return walkTileTable(
-        *stream, static_cast<const uint8_t*>(table), streamSize,
+        *stream, static_cast<const uint8_t*>(table), streamSize, false,
         [tiles](uint32_t i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
 }

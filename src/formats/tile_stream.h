@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rules of a tile stream's table, for the parser and for the CPU reference of tile_streams.
+// The rules of a tile stream's table, for the parser and for the CPU reference of
+// sluiceCmdTileStreams.
 #pragma once
 
 #include <sluice/sluice_formats.h>
@@ -9,19 +10,20 @@
 
 namespace sluice {
 
-// The low half of a header's first word: the format's number, which is 4, and its complement.
+// The low half of a header's first word as we write it: the format's number 4, and its complement.
+// Readers take every number with its complement; other writers have other numbers.
 constexpr uint32_t kTileStreamId = 0xfb04;
 
-// Calls take(i, tile) for each tile in order, until one breaks a rule. `entries` has 4 *
-// stream.tileCount bytes; tileCount may be 0. Errors: FORMAT, BUFFER_SIZE (tiles reach past
-// streamSize).
+// Calls take(i, tile) for each tile in order, until a tile breaks a rule. `entries` has 4 *
+// stream.tileCount bytes. bytesMayFollow: streamSize is only the limit of the stream's end. Errors:
+// FORMAT, BUFFER_SIZE (tiles reach past streamSize).
 template <typename Take>
 SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entries,
-                           uint64_t streamSize, Take take)
+                           uint64_t streamSize, bool bytesMayFollow, Take take)
 {
     const uint32_t count = stream.tileCount;
-    // Entry 0 is the compressed size of the last tile, entry i > 0 the offset of tile i in the
-    // data; tile 0 starts at 0.
+    // Entry 0 is the compressed size of the last tile. Entry i > 0 is the offset of tile i in the
+    // data; tile 0 begins at 0.
     uint64_t offset = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const bool last = i + 1 == count;
@@ -38,9 +40,8 @@ SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entrie
         offset = end;
     }
     const uint64_t end = stream.dataOffset + offset;
-    return end == streamSize  ? SLUICE_OK
-           : end > streamSize ? SLUICE_ERROR_BUFFER_SIZE
-                              : SLUICE_ERROR_FORMAT;
+    if (end > streamSize) return SLUICE_ERROR_BUFFER_SIZE;
+    return end == streamSize || bytesMayFollow ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }
 
 } // namespace sluice

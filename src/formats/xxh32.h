@@ -8,17 +8,17 @@
 
 namespace sluice {
 
-// A hash in progress, as plain data that can be copied. add() takes the bytes in pieces of any
-// size.
+// The state of a hash that is being computed. It is plain data, so that it can be copied. add()
+// takes bytes in pieces of any size.
 struct Xxh32 {
     static constexpr uint32_t kPrime1 = 0x9E3779B1u, kPrime2 = 0x85EBCA77u, kPrime3 = 0xC2B2AE3Du,
                               kPrime4 = 0x27D4EB2Fu, kPrime5 = 0x165667B1u;
 
     uint32_t lane[4];
-    uint32_t total; // bytes so far, modulo 2^32 as the specification has it
-    uint32_t large; // 1 once a whole stripe of 16 bytes has been hashed
+    uint32_t total; // number of bytes so far, modulo 2^32 as specified
+    uint32_t large; // 1: at least 16 bytes have been hashed
     uint32_t seed;
-    uint32_t pending; // bytes in tail
+    uint32_t pending; // number of bytes in `tail`
     uint8_t tail[16];
 
     static uint32_t rotate(uint32_t value, uint32_t bits)

@@ -8,7 +8,7 @@
 namespace sluice::zstd {
 namespace {
 
-// The number of bytes of a header's field, by the bits that tell it.
+// The sizes, in bytes, of two fields of a frame header, by the value of two bits of its descriptor.
 constexpr uint32_t kDictionaryIdBytes[4] = {0, 1, 2, 4}, kContentSizeBytes[4] = {0, 2, 4, 8};
 
 uint64_t windowSize(uint32_t descriptor)
@@ -19,10 +19,40 @@ uint64_t windowSize(uint32_t descriptor)
 
 } // namespace
 
+uint32_t readFrameHeader(const uint8_t* bytes, size_t size, Frame& frame, uint32_t& used)
+{
+    if (size == 0) return SLUICE_ST_TRUNCATED;
+    const uint32_t descriptor = bytes[0];
+    if ((descriptor >> 3 & 1) != 0) return SLUICE_ST_BAD_CODE;
+    const bool singleSegment = (descriptor >> 5 & 1) != 0;
+    const uint32_t windowBytes = singleSegment ? 0 : 1,
+                   idBytes = kDictionaryIdBytes[descriptor & 3], sizeFlag = descriptor >> 6,
+                   sizeBytes = sizeFlag == 0 && singleSegment ? 1 : kContentSizeBytes[sizeFlag];
+    used = 1 + windowBytes + idBytes + sizeBytes;
+    if (size < used) return SLUICE_ST_TRUNCATED;
+    const uint8_t* const fields = bytes + 1;
+    frame = {};
+    frame.hasChecksum = (descriptor >> 2 & 1) != 0;
+    frame.hasContentSize = sizeBytes != 0;
+    frame.dictionaryId = uint32_t(loadLe(fields + windowBytes, idBytes));
+    frame.contentSize = loadLe(fields + windowBytes + idBytes, sizeBytes);
+    if (sizeBytes == 2) frame.contentSize += 256;
+    frame.window = singleSegment ? frame.contentSize : windowSize(fields[0]);
+    frame.blockMaximum =
+        uint32_t(std::clamp<uint64_t>(frame.window, SLUICE_ZS_MIN_WINDOW, SLUICE_ZS_BLOCK_BYTES));
+    return SLUICE_ST_OK;
+}
+
 StructureReader::StructureReader(const uint8_t* source, size_t size, uint64_t decodedSize,
-                                 const DictionaryInfo& dictionary)
+                                 const DictionaryInfo& dictionary, uint32_t maxBlocks)
     : m_at(source), m_end(source + size), m_decodedSize(decodedSize), m_dictionary(dictionary),
-      m_status(size == 0 ? SLUICE_ST_BAD_REGION : SLUICE_ST_OK)
+      m_maxBlocks(maxBlocks), m_status(size == 0 ? SLUICE_ST_BAD_REGION : SLUICE_ST_OK)
+{
+}
+
+StructureReader::StructureReader(uint64_t decodedSize, const DictionaryInfo& dictionary)
+    : m_at(nullptr), m_end(nullptr), m_decodedSize(decodedSize), m_dictionary(dictionary),
+      m_maxBlocks(UINT32_MAX), m_status(SLUICE_ST_OK), m_isStream(true)
 {
 }
 
@@ -30,6 +60,12 @@ bool StructureReader::fail(uint32_t status)
 {
     m_status = status;
     return false;
+}
+
+bool StructureReader::failCutOff()
+{
+    m_isCutOff = true;
+    return fail(SLUICE_ST_TRUNCATED);
 }
 
 bool StructureReader::next(Block& block)
@@ -40,16 +76,18 @@ bool StructureReader::next(Block& block)
     while (!m_inFrame) {
         if (left() == 0 || !beginFrame()) return false;
     }
-    if (m_frameBlocks == m_maxFrameBlocks) return fail(SLUICE_ST_LIMIT);
+    if (!m_isStream && (m_frameBlocks == m_maxFrameBlocks || m_blocks == m_maxBlocks))
+        return fail(SLUICE_ST_LIMIT);
     if (!readBlockHeader(block)) return false;
     if (block.kind == SLUICE_ZS_COMPRESSED &&
         !(readLiteralsHeader(block) && readSequencesHeader(block)))
         return false;
-    // Blocks that cannot fit are not even decoded: output bounds the work.
+    // A block whose output cannot fit into the region is refused before it is decoded, so that the
+    // region's size bounds the work.
     m_leastSize += block.size + block.literals + block.sequences * SLUICE_ZS_MIN_MATCH;
     if (m_leastSize > m_decodedSize) return fail(SLUICE_ST_TOO_LONG);
     if (block.last && m_frame.hasChecksum) {
-        if (left() < 4) return fail(SLUICE_ST_TRUNCATED);
+        if (left() < 4) return failCutOff();
         m_frame.checksum = loadLe32(m_at);
         m_at += 4;
     }
@@ -59,52 +97,36 @@ bool StructureReader::next(Block& block)
     return true;
 }
 
-// Reads the header of a frame, or a skippable frame.
+// Reads the header of a frame, or skips a skippable frame.
 bool StructureReader::beginFrame()
 {
-    if (m_frames == SLUICE_ZS_MAX_FRAMES) return fail(SLUICE_ST_LIMIT);
+    if (!m_isStream && m_frames == SLUICE_ZS_MAX_FRAMES) return fail(SLUICE_ST_LIMIT);
     ++m_frames;
-    if (left() < 4) return fail(SLUICE_ST_TRUNCATED);
+    if (left() < 4) return failCutOff();
     const uint32_t magic = loadLe32(m_at);
     m_at += 4;
-    if (magic == SLUICE_ZS_MAGIC) return readFrameHeader();
+    if (magic == SLUICE_ZS_MAGIC) return enterFrame();
     if ((magic & ~15u) != SLUICE_ZS_SKIPPABLE_MAGIC) return fail(SLUICE_ST_BAD_CODE);
-    if (left() < 4 || loadLe32(m_at) > left() - 4) return fail(SLUICE_ST_TRUNCATED);
+    if (left() < 4 || loadLe32(m_at) > left() - 4) return failCutOff();
     m_at += 4 + size_t(loadLe32(m_at));
     return true;
 }
 
-bool StructureReader::readFrameHeader()
+bool StructureReader::enterFrame()
 {
-    if (left() == 0) return fail(SLUICE_ST_TRUNCATED);
-    const uint32_t descriptor = *m_at++;
-    if ((descriptor >> 3 & 1) != 0) return fail(SLUICE_ST_BAD_CODE);
-    const bool singleSegment = (descriptor >> 5 & 1) != 0;
-    const uint32_t windowBytes = singleSegment ? 0 : 1,
-                   idBytes = kDictionaryIdBytes[descriptor & 3], sizeFlag = descriptor >> 6,
-                   sizeBytes = sizeFlag == 0 && singleSegment ? 1 : kContentSizeBytes[sizeFlag];
-    if (left() < windowBytes + idBytes + sizeBytes) return fail(SLUICE_ST_TRUNCATED);
-
-    m_frame = {};
-    m_frame.hasChecksum = (descriptor >> 2 & 1) != 0;
-    m_frame.hasContentSize = sizeBytes != 0;
-    m_frame.dictionaryId = uint32_t(loadLe(m_at + windowBytes, idBytes));
-    m_frame.contentSize = loadLe(m_at + windowBytes + idBytes, sizeBytes);
-    if (sizeBytes == 2) m_frame.contentSize += 256;
-    const uint64_t window = singleSegment ? m_frame.contentSize : windowSize(*m_at);
-    m_frame.blockMaximum =
-        uint32_t(std::clamp<uint64_t>(window, SLUICE_ZS_MIN_WINDOW, SLUICE_ZS_BLOCK_BYTES));
-    m_at += windowBytes + idBytes + sizeBytes;
-
+    uint32_t used;
+    const uint32_t status = readFrameHeader(m_at, left(), m_frame, used);
+    if (status == SLUICE_ST_TRUNCATED) return failCutOff();
+    if (status != SLUICE_ST_OK) return fail(status);
+    m_at += used;
     if (m_frame.dictionaryId != 0 && m_frame.dictionaryId != m_dictionary.id)
         return fail(SLUICE_ST_UNSUPPORTED);
     const uint64_t decoded = m_frame.hasContentSize ? m_frame.contentSize : m_decodedSize;
-    if (decoded > SLUICE_ZS_MAX_HISTORY ||
-        m_dictionary.contentSize > SLUICE_ZS_MAX_HISTORY - decoded)
+    if (!m_isStream && (decoded > SLUICE_ZS_MAX_HISTORY ||
+                        m_dictionary.contentSize > SLUICE_ZS_MAX_HISTORY - decoded))
         return fail(SLUICE_ST_LIMIT);
-    m_maxFrameBlocks =
-        std::min(SLUICE_ZS_MAX_BLOCKS,
-                 SLUICE_ZS_EXTRA_BLOCKS + uint32_t(decoded / SLUICE_ZS_BYTES_PER_BLOCK));
+    m_maxFrameBlocks = uint32_t(std::min<uint64_t>(
+        SLUICE_ZS_MAX_BLOCKS, SLUICE_ZS_EXTRA_BLOCKS + decoded / SLUICE_ZS_BYTES_PER_BLOCK));
     m_frameBlocks = 0;
     m_hasTree = m_hasTables = m_dictionary.hasTables;
     m_inFrame = true;
@@ -113,7 +135,7 @@ bool StructureReader::readFrameHeader()
 
 bool StructureReader::readBlockHeader(Block& block)
 {
-    if (left() < 3) return fail(SLUICE_ST_TRUNCATED);
+    if (left() < 3) return failCutOff();
     const uint32_t header = loadLe24(m_at), size = header >> 3;
     m_at += 3;
     block.last = (header & 1) != 0;
@@ -123,7 +145,7 @@ bool StructureReader::readBlockHeader(Block& block)
     block.content = m_at;
     block.contentSize = block.kind == SLUICE_ZS_RLE ? 1 : size;
     block.size = block.kind == SLUICE_ZS_COMPRESSED ? 0 : size;
-    if (block.contentSize > left()) return fail(SLUICE_ST_TRUNCATED);
+    if (block.contentSize > left()) return failCutOff();
     m_at += block.contentSize;
     return true;
 }
@@ -180,7 +202,7 @@ bool StructureReader::readSequencesHeader(Block& block)
         block.modes[i] = modes >> (6 - 2 * i) & 3;
         if (block.modes[i] == SLUICE_ZS_REPEAT && !m_hasTables) return fail(SLUICE_ST_BAD_CODE);
     }
-    m_hasTables = true; // each block with sequences has all three
+    m_hasTables = true; // every block with sequences has all three tables
     block.tables = at;
     block.tableBytes = uint32_t(end - at);
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The structure of Zstandard frames (RFC 8878; docs/format.md, section 12): headers of frames,
-// blocks, literals and sequences, and where everything stands. Nothing is decoded here.
+// Reads the structure of Zstandard frames (RFC 8878; docs/format.md, section 12): headers of
+// frames, blocks, literals and sequences, and where each of them is. Nothing is decoded here.
 #pragma once
 
 #include "layout/zstd.h"
@@ -8,7 +8,7 @@
 
 namespace sluice::zstd {
 
-// Holds what the structure of a frame depends on in a dictionary (zstd_tables.h).
+// The properties of a dictionary (zstd_tables.h) that decide whether a frame's structure is valid.
 struct DictionaryInfo {
     uint32_t id = 0;
     uint64_t contentSize = 0;
@@ -16,62 +16,84 @@ struct DictionaryInfo {
 };
 
 struct Frame {
-    uint64_t contentSize = 0; // as the header has it
+    uint64_t contentSize = 0; // as the header says
+    uint64_t window = 0;      // how far offsets reach back; the content size of a single segment
     bool hasContentSize = false, hasChecksum = false;
-    uint32_t dictionaryId = 0; // 0: none is named
-    uint32_t blockMaximum = 0; // bytes
-    uint32_t checksum = 0;     // is known with the last block
+    uint32_t dictionaryId = 0; // 0: the frame names no dictionary
+    uint32_t blockMaximum = 0; // the most bytes that a block may decode to
+    uint32_t checksum = 0;     // set when the last block has been read
 };
 
 struct Block {
     uint32_t kind = 0;                // SLUICE_ZS_RAW, RLE or COMPRESSED
-    bool first = false, last = false; // of its frame
+    bool first = false, last = false; // first or last block of its frame
     const uint8_t* content = nullptr;
-    uint32_t contentSize = 0; // of an RLE block 1
-    uint32_t size = 0;        // what a raw or RLE block decodes to
+    uint32_t contentSize = 0; // bytes of `content`; 1 for an RLE block
+    uint32_t size = 0;        // bytes that a raw or RLE block decodes to
 
     // The rest describes a compressed block.
-    uint32_t literalKind = 0, streams = 0, literals = 0; // how many literals
+    uint32_t literalKind = 0, streams = 0, literals = 0; // literals: their number
     const uint8_t* literalContent = nullptr;
-    uint32_t literalBytes = 0; // of literalContent
-    uint32_t sequences = 0;
+    uint32_t literalBytes = 0; // bytes of literalContent
+    uint32_t sequences = 0;    // the number of sequences
     uint32_t modes[SLUICE_ZS_TABLES] = {};
     const uint8_t* tables = nullptr; // descriptions of tables, then the bits of the sequences
-    uint32_t tableBytes = 0;         // of both
+    uint32_t tableBytes = 0;         // bytes of descriptions and bits together
 };
 
-// Reads a region's structure from front to back, a block at a time.
+// Reads the header of a frame, which begins behind its magic number. Returns a SluiceTileStatus:
+// OK, TRUNCATED or BAD_CODE. used: receives the bytes of the header.
+uint32_t readFrameHeader(const uint8_t* bytes, size_t size, Frame& frame, uint32_t& used);
+
+// The most bytes that StructureReader::next() reads of a stream for one block: a frame header, the
+// block and a checksum.
+constexpr size_t kMostBlockBytes = 18 + 3 + SLUICE_ZS_BLOCK_BYTES + 4;
+
+// Reads the structure of a region, which holds one or more frames, from front to back, one block at
+// a time.
 class StructureReader {
 public:
-    // decodedSize: of the whole region.
+    // decodedSize: that of the whole region; maxBlocks: how many blocks the region may have.
     StructureReader(const uint8_t* source, size_t size, uint64_t decodedSize,
-                    const DictionaryInfo& dictionary);
+                    const DictionaryInfo& dictionary, uint32_t maxBlocks = UINT32_MAX);
+    // Reads frames of any size and number. Not all of their bytes need to be in memory: before each
+    // next(), continueAt() gives the bytes from rest() on, kMostBlockBytes or all that are left.
+    // A skippable frame must be there whole. decodedSize: UINT64_MAX if it is not known.
+    StructureReader(uint64_t decodedSize, const DictionaryInfo& dictionary);
+    void continueAt(const uint8_t* bytes, size_t size) { m_at = bytes, m_end = bytes + size; }
+    const uint8_t* rest() const { return m_at; }
+    bool inFrame() const { return m_inFrame; } // the last block of the frame was not read yet
 
-    // Reads the next block, and what stands before it and, if it is the last of its frame, behind
-    // it. False: there is none, or status() says what is wrong.
+    // Reads the next block. Reads also the frame header before it, and after the last block of a
+    // frame the frame's checksum. Returns false at the end, and after an error, which status()
+    // names.
     bool next(Block& block);
-    const Frame& frame() const { return m_frame; } // that of the block
+    const Frame& frame() const { return m_frame; } // the frame of the last block read
     uint32_t status() const { return m_status; }
-    uint32_t blocks() const { return m_blocks; } // read so far, of all frames
+    uint32_t blocks() const { return m_blocks; } // blocks read so far, in all frames
+    // Returns whether the error is that the source ends too early, and not just a block.
+    bool isCutOff() const { return m_isCutOff; }
 
 private:
     bool fail(uint32_t status);
+    bool failCutOff();
     size_t left() const { return size_t(m_end - m_at); }
     bool beginFrame();
-    bool readFrameHeader();
+    bool enterFrame();
     bool readBlockHeader(Block& block);
     bool readLiteralsHeader(Block& block);
     bool readSequencesHeader(Block& block);
 
     const uint8_t* m_at;
     const uint8_t* m_end;
-    uint64_t m_decodedSize, m_leastSize = 0; // what the blocks so far decode to at least
+    uint64_t m_decodedSize, m_leastSize = 0; // the blocks so far decode to at least m_leastSize
     DictionaryInfo m_dictionary;
-    uint32_t m_status, m_frames = 0, m_blocks = 0;
-    bool m_inFrame = false;
+    uint32_t m_maxBlocks, m_status, m_frames = 0, m_blocks = 0;
+    bool m_inFrame = false, m_isCutOff = false;
+    bool m_isStream = false; // a stream has none of a region's limits
     Frame m_frame;
     uint32_t m_frameBlocks = 0, m_maxFrameBlocks = 0;
-    bool m_hasTree = false, m_hasTables = false; // those that a block of the frame may take again
+    bool m_hasTree = false, m_hasTables = false; // the frame has had these; blocks may reuse them
 };
 
 } // namespace sluice::zstd

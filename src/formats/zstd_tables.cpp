@@ -28,17 +28,13 @@ constexpr TableKind kTableKinds[SLUICE_ZS_TABLES] = {
      {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}}};
 
-// A length is base + the next `bits` bits.
-struct LengthCode {
-    uint32_t base, bits;
-};
-constexpr LengthCode kLiteralLengths[SLUICE_ZS_LITERAL_LENGTH_SYMBOLS] = {
+constexpr ValueCode kLiteralLengths[SLUICE_ZS_LITERAL_LENGTH_SYMBOLS] = {
     {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
     {8, 0},     {9, 0},      {10, 0},     {11, 0},    {12, 0},  {13, 0},    {14, 0},    {15, 0},
     {16, 1},    {18, 1},     {20, 1},     {22, 1},    {24, 2},  {28, 2},    {32, 3},    {40, 3},
     {48, 4},    {64, 6},     {128, 7},    {256, 8},   {512, 9}, {1024, 10}, {2048, 11}, {4096, 12},
     {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
-constexpr LengthCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
+constexpr ValueCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
     {3, 0},     {4, 0},     {5, 0},      {6, 0},      {7, 0},     {8, 0},   {9, 0},     {10, 0},
     {11, 0},    {12, 0},    {13, 0},     {14, 0},     {15, 0},    {16, 0},  {17, 0},    {18, 0},
     {19, 0},    {20, 0},    {21, 0},     {22, 0},     {23, 0},    {24, 0},  {25, 0},    {26, 0},
@@ -49,8 +45,9 @@ constexpr LengthCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
 
 using Weights = uint8_t[SLUICE_ZS_MAX_WEIGHTS + 1];
 
-// Two states take turns. A state that would need more bits than there are is the last but one to
-// give a symbol.
+// Reads the weights of a Huffman code, which are coded with FSE. Two states take turns; each gives
+// a symbol and then reads its next state. If there are too few bits for that, the symbol of the
+// other state is the last weight.
 uint32_t readFseWeights(const uint8_t* bytes, size_t size, uint32_t maxWeight, Weights weights,
                         uint32_t& count)
 {
@@ -77,7 +74,8 @@ uint32_t readFseWeights(const uint8_t* bytes, size_t size, uint32_t maxWeight, W
     return SLUICE_ST_OK;
 }
 
-// The weight of the last symbol makes the sum a power of 2.
+// Adds the weight of the last symbol, which is not stored: it follows from the rule that the sum of
+// 2^(weight - 1) over all symbols is a power of two.
 uint32_t completeWeights(Weights weights, uint32_t maxLog, uint32_t& count, uint32_t& log)
 {
     uint32_t sum = 0;
@@ -90,7 +88,7 @@ uint32_t completeWeights(Weights weights, uint32_t maxLog, uint32_t& count, uint
     const uint32_t rest = (1u << log) - sum;
     if (log > maxLog || (rest & (rest - 1)) != 0) return SLUICE_ST_BAD_CODE;
     weights[count++] = uint8_t(floorLog2(rest) + 1);
-    // The longest codewords are of weight 1, and there are such.
+    // Weight 1 belongs to the longest codewords. A complete code has some.
     return std::find(weights, weights + count, 1) != weights + count ? SLUICE_ST_OK
                                                                      : SLUICE_ST_BAD_CODE;
 }
@@ -133,7 +131,7 @@ uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree
     }
     const uint32_t status = completeWeights(weights, maxLog, count, tree.log);
     if (status != SLUICE_ST_OK) return status;
-    // The longest codewords come first, those of one length in the order of their symbols.
+    // The longest codewords come first. Codewords of one length are in the order of their symbols.
     uint32_t at = 0;
     for (uint32_t weight = 1; weight <= tree.log; ++weight) {
         for (uint32_t symbol = 0; symbol < count; ++symbol) {
@@ -144,6 +142,16 @@ uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree
         }
     }
     return SLUICE_ST_OK;
+}
+
+fse::Distribution predefinedStates(uint32_t kind)
+{
+    const TableKind& k = kTableKinds[kind];
+    fse::Distribution states;
+    states.log = k.predefinedLog;
+    states.symbols = k.predefinedSymbols;
+    std::copy_n(k.predefined, k.predefinedSymbols, states.count);
+    return states;
 }
 
 uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, size_t size,
@@ -166,9 +174,7 @@ uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, s
             fse::readDistribution(bytes, size, k.symbols, k.maxLog, distribution);
         if (status != SLUICE_ST_OK) return status;
     } else {
-        distribution.log = k.predefinedLog;
-        distribution.symbols = k.predefinedSymbols;
-        std::copy_n(k.predefined, k.predefinedSymbols, distribution.count);
+        distribution = predefinedStates(kind);
     }
     used = distribution.bytes;
     table.log = distribution.log;
@@ -189,8 +195,8 @@ bool readSequences(const SequenceTable (&tables)[SLUICE_ZS_TABLES], const uint8_
         for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
             s[kind] = tables[kind].states[state[kind]];
         const uint32_t offsetBits = s[SLUICE_ZS_OFFSETS].symbol;
-        const LengthCode literals = kLiteralLengths[s[SLUICE_ZS_LITERAL_LENGTHS].symbol],
-                         match = kMatchLengths[s[SLUICE_ZS_MATCH_LENGTHS].symbol];
+        const ValueCode literals = kLiteralLengths[s[SLUICE_ZS_LITERAL_LENGTHS].symbol],
+                        match = kMatchLengths[s[SLUICE_ZS_MATCH_LENGTHS].symbol];
         sequences[i].offsetValue = (1u << offsetBits) + bits.take(offsetBits);
         sequences[i].length = match.base + bits.take(match.bits);
         sequences[i].literals = literals.base + bits.take(literals.bits);
@@ -200,6 +206,12 @@ bool readSequences(const SequenceTable (&tables)[SLUICE_ZS_TABLES], const uint8_
             state[kind] = s[kind].base + bits.take(s[kind].bits);
     }
     return bits.left() == 0;
+}
+
+ValueCode valueCode(uint32_t kind, uint32_t symbol)
+{
+    if (kind == SLUICE_ZS_OFFSETS) return {1u << symbol, symbol};
+    return kind == SLUICE_ZS_LITERAL_LENGTHS ? kLiteralLengths[symbol] : kMatchLengths[symbol];
 }
 
 Dictionary::Dictionary()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of Zstandard's blocks: the tree of the literals, FSE tables of the sequences, and the
-// dictionaries that bring both along (RFC 8878, 4 and 5; docs/format.md, section 12).
+// Reads the tables of Zstandard's blocks: the tree of the literals, the FSE tables of the
+// sequences, and dictionaries, which contain both (RFC 8878, 4 and 5; docs/format.md, section 12).
 #pragma once
 
 #include "formats/fse.h"
@@ -8,13 +8,13 @@
 
 namespace sluice::zstd {
 
-// Bits that are read from the end of `size` bytes towards the front. Before the first byte they are
+// Reads bits from the end of `size` bytes towards their beginning. Bits before the first byte are
 // 0.
 class BackwardBits {
 public:
     BackwardBits(const uint8_t* bytes, size_t size);
 
-    bool valid() const { return m_valid; } // the last byte has the bit that marks the end
+    bool valid() const { return m_valid; } // whether the last byte has the bit that marks the end
     uint32_t peek(uint32_t n) const;       // n: 0 .. 31
     void skip(uint32_t n) { m_left -= n; }
     uint32_t take(uint32_t n)
@@ -23,7 +23,7 @@ public:
         skip(n);
         return value;
     }
-    int64_t left() const { return m_left; } // negative: more bits were taken than there are
+    int64_t left() const { return m_left; } // negative if more bits were taken than there are
 
 private:
     const uint8_t* m_bytes;
@@ -32,55 +32,68 @@ private:
     bool m_valid = false;
 };
 
-// The code of the literals: what each number of `log` bits begins with.
+// The Huffman code of the literals. Entry i belongs to the codeword with which i, as a number of
+// `log` bits, begins.
 struct Tree {
     struct Entry {
         uint8_t symbol, bits;
     };
     uint32_t log = 0;
-    uint32_t bytes = 0; // of its description
+    uint32_t bytes = 0; // the size of its description
     Entry entries[1 << SLUICE_ZS_DICTIONARY_CODE_LENGTH] = {};
 };
 
-// One of the three tables of sequences. One symbol alone: log 0, and its state takes no bits.
+// One of the three tables of sequences. A table of one symbol has log 0; its only state takes no
+// bits.
 struct SequenceTable {
     uint32_t log = 0;
     fse::State states[SLUICE_ZS_MAX_STATES] = {};
 };
+
+// A symbol of a table stands for `base` plus the number in the next `bits` bits. That of an offset
+// is the offsetValue of a Sequence.
+struct ValueCode {
+    uint32_t base, bits;
+};
+ValueCode valueCode(uint32_t kind, uint32_t symbol);
 
 struct Tables {
     Tree tree;
     SequenceTable sequences[SLUICE_ZS_TABLES];
 };
 
-// These read a description that begins at bytes and return a SluiceTileStatus: OK, BAD_CODE or
-// TRUNCATED. maxLog: bits of the longest codeword at most.
+// These two read the description of a table, which begins at `bytes`. They return a
+// SluiceTileStatus: OK, BAD_CODE or TRUNCATED. maxLog: the most bits that a codeword may have.
 uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree);
-// kind: SLUICE_ZS_LITERAL_LENGTHS, OFFSETS or MATCH_LENGTHS; mode: SLUICE_ZS_PREDEFINED … REPEAT.
-// `used` receives the size of the description.
+// kind: SLUICE_ZS_LITERAL_LENGTHS, OFFSETS or MATCH_LENGTHS; mode: SLUICE_ZS_PREDEFINED … REPEAT;
+// used: receives the bytes of the description.
 uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, size_t size,
                            SequenceTable& table, uint32_t& used);
+// The states of the table that SLUICE_ZS_PREDEFINED means.
+fse::Distribution predefinedStates(uint32_t kind);
 
-// offsetValue: 1 to 3 stand for the last offsets, others are the offset + 3.
+// A number of literals, and a match. offsetValue: 1 to 3 stand for the last three offsets; a larger
+// value is the match's offset + 3.
 struct Sequence {
     uint32_t literals, length, offsetValue;
 };
 
-// Reads `count` sequences from their bits. Returns false if these are too few or too many.
+// Reads `count` sequences from `size` bytes. Returns false if the bytes have too few or too many
+// bits.
 bool readSequences(const SequenceTable (&tables)[SLUICE_ZS_TABLES], const uint8_t* bytes,
                    size_t size, Sequence* sequences, size_t count);
 
-// A dictionary, trained or raw: then it is content alone.
+// A dictionary. A raw one has only content; a trained one also has tables.
 struct Dictionary {
     DictionaryInfo info;
-    const uint8_t* content = nullptr; // in the bytes that it was read from
+    const uint8_t* content = nullptr; // points into the bytes that readDictionary was given
     uint32_t repeats[SLUICE_ZS_REPEATS] = {};
     Tables tables;
 
-    Dictionary(); // no content, no tables
+    Dictionary(); // an empty dictionary: no content and no tables
 };
 
-// Bytes without the magic number of a trained dictionary are a raw one.
+// Reads a dictionary. Bytes without the magic number of a trained dictionary are a raw one.
 uint32_t readDictionary(const uint8_t* bytes, size_t size, Dictionary& dictionary);
 
 } // namespace sluice::zstd

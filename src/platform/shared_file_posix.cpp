@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "platform/shared_file.h"
 
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -10,16 +14,26 @@ namespace sluice {
 
 std::vector<uint8_t> readSharedFile(const fs::path& path, uint64_t most)
 {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return {};
-    // Takes the size from the open file, because another process may replace the file at any time.
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const std::streamoff end = file.tellg();
-    if (!file || end < 0 || uint64_t(end) > most) return {};
-    file.seekg(0);
-    std::vector<uint8_t> bytes(static_cast<size_t>(end));
-    file.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
-    return file ? bytes : std::vector<uint8_t>();
+    // Open first and look at the open file then, because another process may replace the path's
+    // file in between. O_NONBLOCK keeps open() from waiting if the path is a pipe.
+    const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0) return {};
+    struct stat status = {};
+    std::vector<uint8_t> bytes;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && uint64_t(status.st_size) <= most) {
+        bytes.resize(size_t(status.st_size));
+        for (size_t done = 0; done < bytes.size();) {
+            const ssize_t got = read(file, bytes.data() + done, bytes.size() - done);
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) {
+                bytes.clear();
+                break;
+            }
+            done += size_t(got);
+        }
+    }
+    close(file);
+    return bytes;
 }
 
 bool renameOver(const fs::path& from, const fs::path& to)

@@ -13,8 +13,8 @@ namespace sluice {
 namespace {
 
 constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-// Others may have the file open for a moment: processes that replace it, and virus scanners.
-// Opening and renaming are therefore retried.
+// Another process that replaces the file, or a virus scanner, may have it open for a moment. So
+// opening and renaming are tried up to kAttempts times, about 100 ms in all.
 constexpr int kAttempts = 50;
 constexpr DWORD kPause = 2; // milliseconds
 
@@ -22,7 +22,7 @@ HANDLE openShared(const std::wstring& path, DWORD access)
 {
     for (int attempt = 0;; ++attempt) {
         const HANDLE file = CreateFileW(path.c_str(), access, kShareAll, nullptr, OPEN_EXISTING,
-                                        FILE_ATTRIBUTE_NORMAL, nullptr);
+                                        FILE_FLAG_OPEN_REPARSE_POINT, nullptr);
         const DWORD error = GetLastError();
         const bool isHeld = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
         if (file != INVALID_HANDLE_VALUE || !isHeld || attempt == kAttempts) return file;
@@ -30,7 +30,7 @@ HANDLE openShared(const std::wstring& path, DWORD access)
     }
 }
 
-// Renames with POSIX semantics, which can replace an open file since Windows 10.
+// Renames with POSIX semantics, which Windows 10 and later have and which can replace an open file.
 bool renameOpen(const std::wstring& from, const std::wstring& to)
 {
     constexpr DWORD kReplace = 1, kPosix = 2;
@@ -41,7 +41,8 @@ bool renameOpen(const std::wstring& from, const std::wstring& to)
     std::vector<uint64_t> memory((sizeof(FILE_RENAME_INFO) + nameBytes) / sizeof(uint64_t) + 1);
     FILE_RENAME_INFO* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
     const DWORD flags = kReplace | kPosix;
-    std::memcpy(memory.data(), &flags, sizeof flags); // the older form has a boolean here
+    // The flags are the first member. Older headers declare a boolean there instead.
+    std::memcpy(memory.data(), &flags, sizeof flags);
     info->FileNameLength = DWORD(nameBytes);
     std::memcpy(info->FileName, to.data(), nameBytes);
     const bool isDone = SetFileInformationByHandle(file, kRenameEx, info,
@@ -58,7 +59,11 @@ std::vector<uint8_t> readSharedFile(const fs::path& path, uint64_t most)
     if (file == INVALID_HANDLE_VALUE) return {};
     LARGE_INTEGER size = {};
     std::vector<uint8_t> bytes;
-    if (GetFileSizeEx(file, &size) && uint64_t(size.QuadPart) <= most) {
+    BY_HANDLE_FILE_INFORMATION about = {};
+    constexpr DWORD kNoFile = FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DIRECTORY;
+    if (GetFileType(file) == FILE_TYPE_DISK && GetFileInformationByHandle(file, &about) &&
+        (about.dwFileAttributes & kNoFile) == 0 && GetFileSizeEx(file, &size) &&
+        uint64_t(size.QuadPart) <= most) {
         bytes.resize(size_t(size.QuadPart));
         for (size_t done = 0; done < bytes.size();) {
             const DWORD wanted = DWORD(std::min<size_t>(bytes.size() - done, 1u << 30));
@@ -78,7 +83,7 @@ bool renameOver(const fs::path& from, const fs::path& to)
 {
     const std::wstring source = widePath(from.u8string()), target = widePath(to.u8string());
     if (renameOpen(source, target)) return true;
-    // Where that form is not supported, the file can be replaced only while nobody has it open.
+    // Windows before version 10 can replace a file only while nobody has it open.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         if (MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING)) return true;
         const DWORD error = GetLastError();

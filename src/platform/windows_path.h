@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Converts UTF-8 to UTF-16. Returns an empty text if the text is empty or not valid UTF-8.
+// Converts UTF-8 to UTF-16. The result is empty if the text is empty or not valid UTF-8.
 inline std::wstring wideText(const std::string& text)
 {
     const int bytes = int(text.size());
@@ -28,7 +28,8 @@ inline std::wstring wideText(const std::string& text)
     return wide;
 }
 
-// Converts UTF-16 to UTF-8. A lone surrogate, which Windows allows in names, becomes U+FFFD.
+// Converts UTF-16 to UTF-8. A lone surrogate, which a Windows file name may contain, becomes
+// U+FFFD.
 inline std::string utf8Text(const wchar_t* wide, size_t size)
 {
     if (size == 0 || size > (1u << 28)) return {};
@@ -41,9 +42,9 @@ inline std::string utf8Text(const wchar_t* wide, size_t size)
 }
 inline std::string utf8Text(const std::wstring& wide) { return utf8Text(wide.data(), wide.size()); }
 
-// Returns the absolute path in the form that has no limit of 260 characters: \\?\C:\folder\file.
-// Names of devices (NUL, CON) remain devices: \\.\NUL. Returns an empty text if there is no such
-// path.
+// Returns the absolute path in the form that may exceed 260 characters: \\?\C:\folder\file. The
+// name of a device becomes a device path: NUL becomes \\.\NUL. Returns an empty text if `path` is
+// empty, not valid UTF-8, or refused by Windows.
 inline std::wstring widePath(const std::string& path)
 {
     if (path.find('\0') != std::string::npos) return {};
@@ -65,7 +66,7 @@ inline std::wstring widePath(const std::string& path)
     return L"\\\\?\\" + whole;
 }
 
-// Returns the errno that corresponds to a Windows error; EIO if there is none.
+// Returns the errno value that corresponds to a Windows error; EIO if there is none.
 inline int errnoOf(DWORD error)
 {
     switch (error) {

@@ -31,7 +31,7 @@ bool readText(const std::string& path, std::string& text)
     return !stream.bad();
 }
 
-// Returns the paths at which an include is searched, in the order of the search.
+// Returns the paths at which `header` is looked for, in this order. includer: the including file.
 std::vector<std::string> placesOf(const std::string& header, const std::string& includer,
                                   const std::vector<std::string>& folders)
 {
@@ -47,7 +47,7 @@ public:
 
     IncludeResult* includeLocal(const char* header, const char* includer, size_t depth) override
     {
-        if (depth > 64) return nullptr; // a file that includes itself
+        if (depth > 64) return nullptr; // a file includes itself
         for (const std::string& place : placesOf(header, includer, m_folders)) {
             auto text = std::make_unique<std::string>();
             if (!readText(place, *text)) continue;
@@ -76,8 +76,8 @@ private:
     const std::vector<std::string>& m_folders;
 };
 
-// Extracts the error lines from glslang's log. glslang writes "ERROR: file:line: text" and then
-// summaries ("ERROR: 2 compilation errors. ..."), which are dropped.
+// Returns the errors of glslang's log, one per line, as "file:line: text". glslang writes "ERROR: "
+// before each, and at the end summaries ("ERROR: 2 compilation errors. ..."), which are left out.
 std::string errorLines(const char* log, const std::string& root)
 {
     std::string result;
@@ -110,7 +110,7 @@ bool stageOf(const std::string& file, EShLanguage& stage)
     return false;
 }
 
-// Returns the name in an #include line, or an empty text for any other line.
+// Returns the file that an #include line names; empty for any other line.
 std::string includedBy(const std::string& line)
 {
     size_t at = line.find_first_not_of(" \t");
@@ -126,7 +126,7 @@ std::string includedBy(const std::string& line)
 void addFiles(const std::string& file, const std::vector<std::string>& folders,
               std::set<std::string>& files)
 {
-    constexpr size_t most = 10000; // files may include each other under ever longer names
+    constexpr size_t most = 10000; // for files that include each other by ever longer paths
     std::string text;
     if (files.size() > most || !files.insert(normalizedPath(file)).second || !readText(file, text))
         return;
@@ -187,7 +187,7 @@ Compiled compileShader(const ShaderSource& source)
         preamble += "\n";
     }
 
-    glslang::InitializeProcess(); // glslang counts these calls; FinalizeProcess must follow
+    glslang::InitializeProcess(); // counted by glslang: each call needs a FinalizeProcess
     {
         glslang::TShader shader(stage);
         const char* strings[] = {text.data()};
@@ -210,7 +210,7 @@ Compiled compileShader(const ShaderSource& source)
                 result.errors = errorLines(program.getInfoLog(), source.root);
             } else {
                 glslang::SpvOptions options;
-                options.disableOptimizer = true; // like glslangValidator without -Os
+                options.disableOptimizer = true; // compile as glslangValidator does without -Os
                 glslang::GlslangToSpv(*program.getIntermediate(stage), result.words, &options);
                 result.ok = !result.words.empty();
             }

@@ -9,30 +9,30 @@
 
 namespace sluice::dev {
 
-// A shader and the options with which it is compiled. The extension of its file (.comp, .vert ...)
-// determines its stage.
+// A shader and how it is compiled. The suffix of its file (.comp, .vert ...) decides its stage.
 struct ShaderSource {
     std::string file;
-    std::vector<std::string> folders; // searched for includes, after the including file's own
+    std::vector<std::string> folders; // for includes that are not beside the including file
     std::vector<std::string> defines; // "NAME" or "NAME=VALUE"
-    std::string root;                 // prefix that messages leave out of file names
+    std::string root;                 // a prefix that is cut off file names in messages
 };
 
 struct Compiled {
     bool ok = false;
     std::vector<uint32_t> words;
-    std::string errors; // "file:line: text" lines
+    std::string errors; // lines of the form "file:line: text"
 };
 
 Compiled compileShader(const ShaderSource& source);
-bool isShaderFile(const std::string& file); // whether its name says a stage
+bool isShaderFile(const std::string& file); // whether its suffix names a stage
 
-// Returns the shader's file and all files that it includes, directly or indirectly, including those
-// in lines that the preprocessor skips. For a missing include, returns the paths at which it is
-// searched. Paths have the form of normalizedPath().
+// Returns the shader's file and all files that it includes, directly or indirectly, even from lines
+// that the preprocessor skips. For a file that is missing it returns the paths at which the file is
+// looked for, so that its creation is noticed. All paths are as normalizedPath() returns them.
 std::set<std::string> filesOf(const ShaderSource& source);
 
-// Returns one spelling for each file: absolute, with the folder's links resolved.
+// Returns a file's absolute path with links of folders resolved, so that all names of a file give
+// the same text.
 std::string normalizedPath(const std::string& path);
 
 } // namespace sluice::dev

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hot reload: a thread waits for files to change and reloads the shaders that use them. These are
-// sluice's kernels and the program's own shaders.
+// Hot reload: a thread waits until files change, and reloads the shaders that use these files. They
+// are sluice's kernels and the program's own shaders.
 #include <sluice/sluice_dev.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace {
 
 // A shader of the program's own.
 struct WatchedShader {
-    std::string name; // as the caller gave the file
+    std::string name; // the file as the caller named it
     ShaderSource source;
     std::set<std::string> files;
     SluiceWatchedShaderInfo info; // its callbacks
@@ -33,7 +33,7 @@ bool watchFoldersOf(Watcher& watcher, const WatchedShader& shader)
         folders.insert(std::filesystem::path(file).parent_path().string());
     bool ok = true;
     for (const std::string& folder : folders) {
-        std::error_code error; // ignored: a folder in which includes are searched need not exist
+        std::error_code error; // ignored: a folder in which includes are looked for need not exist
         if (std::filesystem::is_directory(folder, error)) ok = watcher.add(folder, false) && ok;
     }
     return ok;
@@ -160,7 +160,7 @@ private:
 
 namespace {
 
-// Calls `act`. If it throws, returns an error, and `reason` says what was thrown.
+// Calls `act` and returns its status. If it throws, returns an error, and `reason` says why.
 template <typename Act>
 SluiceStatus guarded(const char*& reason, Act act)
 {
@@ -168,7 +168,7 @@ SluiceStatus guarded(const char*& reason, Act act)
         return act();
     } catch (const std::bad_alloc&) {
         reason = "out of memory";
-    } catch (const std::system_error&) { // of a thread, or of a file's path
+    } catch (const std::system_error&) { // thrown for a thread, or for a file's path
         reason = "the system refused a thread or a file";
     }
     return SLUICE_ERROR_OUT_OF_MEMORY;

@@ -9,7 +9,7 @@ namespace sluice::dev {
 
 namespace {
 
-// Numbers from the SPIR-V specification, section 3.
+// Opcodes from the SPIR-V specification, section 3.
 enum Op : uint32_t {
     OpEntryPoint = 15,
     OpExecutionMode = 16,
@@ -43,8 +43,8 @@ using Words = std::vector<uint32_t>; // an instruction: the opcode, then its ope
 
 class Module {
 public:
-    // Splits the words into instructions and indexes those that matter. Returns false if an
-    // instruction exceeds the end.
+    // Reads the instructions of `count` words of SPIR-V, and keeps those that finish() needs.
+    // Returns false if the words are not SPIR-V.
     bool read(const uint32_t* words, size_t count, ShaderInterface& out)
     {
         if (count < 5 || words[0] != kMagic) return false;
@@ -54,7 +54,7 @@ public:
             Words one(words + at, words + at + length);
             one[0] &= 0xffff;
             at += length;
-            // so that fixed operands can be read unchecked
+            // Six words are the most that instruction() reads, so it needs no checks.
             one.resize(std::max<size_t>(one.size(), 6));
             instruction(one, length, out);
         }
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    // Returns a constant's value, or -1 - id for a specialization constant.
+    // Returns the value of a constant; for a specialization constant -1 - its constant_id.
     int64_t value(uint32_t id) const
     {
         const auto spec = m_specIds.find(id);
@@ -110,7 +110,8 @@ public:
             if (type != m_types.end())
                 out.pushConstantBytes = std::max(out.pushConstantBytes, size(type->second[3]));
         }
-        // If there is a WorkgroupSize built-in, it overrides the execution mode.
+        // If the module has the built-in WorkgroupSize, that replaces the LocalSize of the
+        // execution mode.
         std::array<uint32_t, 3> ids = m_localSizeIds;
         const auto composite = m_constants.find(m_workgroupSize);
         if (composite != m_constants.end())
@@ -171,7 +172,7 @@ private:
     std::map<uint32_t, Words> m_types, m_constants;
     std::map<uint32_t, uint32_t> m_memberCounts, m_strides, m_specIds;
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_offsets;
-    std::vector<uint32_t> m_pushConstants; // ids of pointer types
+    std::vector<uint32_t> m_pushConstants; // ids of types: pointers to push constants
     std::array<uint32_t, 3> m_localSizeIds = {0, 0, 0};
     uint32_t m_workgroupSize = 0;
 };
@@ -179,10 +180,9 @@ private:
 std::string sizeText(const std::array<int64_t, 3>& size)
 {
     std::string text;
-    for (const int64_t one : size) {
+    for (const int64_t one : size)
         text += (text.empty() ? "" : " x ") +
                 (one >= 0 ? std::to_string(one) : "constant_id " + std::to_string(-1 - one));
-    }
     return text;
 }
 
@@ -200,24 +200,21 @@ ShaderInterface readInterface(const uint32_t* words, size_t count)
 std::string interfaceChange(const ShaderInterface& before, const ShaderInterface& after)
 {
     if (!after.valid) return "not a compute shader";
-    if (before.pushConstantBytes != after.pushConstantBytes) {
+    if (before.pushConstantBytes != after.pushConstantBytes)
         return "push constants are " + std::to_string(after.pushConstantBytes) + " bytes, not " +
                std::to_string(before.pushConstantBytes);
-    }
-    if (before.localSize != after.localSize) {
+    if (before.localSize != after.localSize)
         return "workgroup size is " + sizeText(after.localSize) + ", not " +
                sizeText(before.localSize);
-    }
     for (const uint32_t id : after.specIds) {
         if (before.specIds.count(id) == 0)
             return "a new specialization constant, constant_id " + std::to_string(id);
     }
     if (before.bindings != after.bindings) return "other descriptor bindings";
     for (const uint32_t capability : after.capabilities) {
-        if (before.capabilities.count(capability) == 0) {
+        if (before.capabilities.count(capability) == 0)
             return "needs SPIR-V capability " + std::to_string(capability) +
                    ", which it did not need before";
-        }
     }
     return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads from a compute shader's SPIR-V what the host code knows about it.
+// Reads the interface of a compute shader from its SPIR-V: everything that the host code depends
+// on.
 #pragma once
 
 #include <array>
@@ -11,19 +12,20 @@
 namespace sluice::dev {
 
 struct ShaderInterface {
-    bool valid = false; // the words are one compute shader in SPIR-V
+    bool valid = false; // the words are SPIR-V with one compute shader
     uint32_t pushConstantBytes = 0;
     std::set<uint32_t> specIds;
-    std::array<int64_t, 3> localSize = {0, 0, 0}; // a size, or -1 - id for a specialization
-                                                  // constant
+    // The workgroup size. A value -1 - id means that specialization constant `id` gives the size.
+    std::array<int64_t, 3> localSize = {0, 0, 0};
     std::set<uint32_t> capabilities;
-    uint32_t bindings = 0; // descriptor bindings; sluice's kernels have none
+    uint32_t bindings = 0; // number of descriptor bindings; sluice's kernels have none
 };
 
 ShaderInterface readInterface(const uint32_t* words, size_t count);
 
-// Returns an empty text if a pipeline of `after` can replace one of `before`. Otherwise the text
-// says what has changed. `after` may need fewer capabilities, but not others.
+// Returns an empty text if a pipeline of `after` can replace one of `before`; otherwise a text that
+// says what has changed. `after` may need fewer SPIR-V capabilities, but none that `before` did not
+// need.
 std::string interfaceChange(const ShaderInterface& before, const ShaderInterface& after);
 
 } // namespace sluice::dev

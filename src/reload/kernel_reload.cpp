@@ -80,7 +80,7 @@ void KernelReload::reload(const std::set<std::string>& changed, const SendEvent&
     std::set<std::string> unknown;
     for (const std::string& file : changed) {
         const std::filesystem::path path(file);
-        const bool isHidden = path.filename().string()[0] == '.'; // an editor's own
+        const bool isHidden = path.filename().string()[0] == '.'; // a temporary file of an editor
         if (path.extension() == ".comp" && !isHidden &&
             normalizedPath(m_folder + "/" + path.filename().string()) == file)
             unknown.insert(path.stem().string());
@@ -92,7 +92,7 @@ void KernelReload::reload(const std::set<std::string>& changed, const SendEvent&
         });
         if (uses) reloadShader(shader, send);
     }
-    // These shaders belong to no pipeline.
+    // The shaders that are left belong to no pipeline.
     for (const std::string& shader : unknown) {
         SluiceReloadEvent event = {shader.c_str(), SLUICE_RELOAD_NOT_USED, kNotUsed, 0, 0};
         send(event);
@@ -156,8 +156,8 @@ bool KernelReload::make(VulkanBackend& backend, Pipeline pipeline, const ShaderC
     return result == VK_SUCCESS;
 }
 
-// Puts the pipelines of one group into a context of the test device and tests them. Adds the
-// pipelines that they replace to `replaced`.
+// Makes the pipelines of a group from `code`, puts them into the context of the test device, and
+// tests them. Adds the pipelines that they replace to `replaced`.
 SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderCode& code,
                                            std::vector<Made>& replaced, std::string& text)
 {
@@ -170,7 +170,8 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     }
     Pipelines tested;
     for (const Pipeline pipeline : group) {
-        // Skip a pipeline that the device cannot run, unless the program's context has it.
+        // Skip a pipeline that the test device cannot run. If the program uses it, do not skip it,
+        // so that an error is reported.
         if (!backend->pipelines().has(pipeline) && !m_program->pipelines().has(pipeline)) continue;
         if (!make(*backend, pipeline, code, replaced, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
         replaced.back().handle =
@@ -193,7 +194,8 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     return SLUICE_RELOAD_WRONG_RESULT;
 }
 
-// Returns SWAPPED if all pipelines of the shader passed.
+// Tests all pipelines of a shader. Returns SWAPPED if those that this device uses pass. The other
+// parameters are as in testGroup.
 SluiceReloadResult KernelReload::test(const std::string& shader, const ShaderCode& code,
                                       std::vector<Made>& replaced, std::string& text)
 {
@@ -220,13 +222,14 @@ SluiceReloadResult KernelReload::testAndSwap(const std::string& shader, const Sh
     m_lost = false;
     std::vector<Made> replaced;
     const SluiceReloadResult result = test(shader, code, replaced, text);
-    // The self-test has waited for the device, so no pipeline is in use any more.
+    // On success destroy the pipelines that were replaced, otherwise put them back and destroy the
+    // new ones. The self-test has waited until the device was idle, so none is in use.
     for (Made& one : replaced) {
         if (result != SLUICE_RELOAD_SWAPPED)
             one.handle = one.backend->pipelines().exchangePipeline(one.pipeline, one.handle);
         one.backend->pipelines().destroyPipeline(one.handle);
     }
-    if (m_lost) m_device.close(); // the next change opens it again
+    if (m_lost) m_device.close(); // the next change opens the device again
     return result == SLUICE_RELOAD_SWAPPED ? swap(shader, code, text) : result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reloads sluice's own kernels. It compiles a shader, compares its interface with the one that the
-// host code was built for, creates its pipelines and tests each on a separate device. Then it swaps
-// in all of them or none.
+// Reloads sluice's own kernels. It compiles a changed shader, compares its interface with that of
+// the shader in the build, creates its pipelines, and tests them on a device of its own. If all
+// pass, all are swapped into the program's context, otherwise none.
 #pragma once
 
 #include <functional>
@@ -26,12 +26,12 @@ public:
     ~KernelReload() { releaseOld(); }
 
     SluiceStatus start(const SluiceHotReloadInfo& info, const char*& error);
-    // Reloads every shader that uses any of these files.
+    // Reloads every shader that uses one of the changed files.
     void reload(const std::set<std::string>& changed, const SendEvent& send);
     void releaseOld();
 
 private:
-    struct Made { // a pipeline and its context
+    struct Made { // a pipeline, and the context for which it was made
         VulkanBackend* backend;
         Pipeline pipeline;
         VkPipeline handle;
@@ -53,9 +53,9 @@ private:
     std::string m_folder, m_selector;
     VulkanBackend* m_program = nullptr; // the caller's context
     TestDevice m_device;
-    bool m_lost = false; // the last test has lost the device
+    bool m_lost = false; // the test device was lost in the last test
     SelfTest m_selfTest;
-    std::map<std::string, std::set<std::string>> m_files; // the files of each shader
+    std::map<std::string, std::set<std::string>> m_files; // for each shader: the files that it uses
     std::mutex m_oldMutex;
     std::vector<VkPipeline> m_old;
 };

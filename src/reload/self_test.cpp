@@ -7,8 +7,9 @@ namespace sluice::dev {
 
 namespace {
 
-// Sets so few workgroups and such small shares that each workgroup does several pieces of work in
-// sequence, as it would with large inputs.
+// Sets few workgroups and small shares of work, so that a workgroup does several tiles or shares
+// one after the other. In normal use that happens only for inputs much larger than those of the
+// tests.
 void crowd(VulkanTuning& tuning)
 {
     tuning.lookback.scannerTiles = 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests pipelines. The case that a pipeline's registry row names must give the same results on the
-// device and on the CPU reference, and it must have dispatched the pipeline.
+// Tests pipelines. A pipeline's row in the registry names a case of the self-test
+// (selftest/cases.h). A pipeline passes if the case gives the results of the CPU reference on the
+// device, and has dispatched the pipeline.
 #pragma once
 
 #include <string>
@@ -16,9 +17,9 @@ using selftest::SelfTestCases;
 struct Verdict {
     enum Kind {
         passed,
-        notUsed, // the device has no command that dispatches it
-        refused,
-        lost // a call failed, and the device is no longer usable
+        notUsed, // no command dispatches the pipeline on this device
+        refused, // the results are wrong
+        lost     // a call failed, and the device cannot be used any more
     } kind;
     std::string text; // what is wrong
 };
@@ -27,12 +28,12 @@ using Pipelines = std::vector<Pipeline>;
 
 class SelfTest {
 public:
-    // Tests the pipelines of the device's context that one run reaches (see groups()).
+    // Tests a group of pipelines of the device's context (see groups()).
     Verdict run(TestDevice& device, const Pipelines& group);
     Verdict run(TestDevice& device, Pipeline pipeline) { return run(device, Pipelines{pipeline}); }
 
-    // Groups the pipelines, in their order, so that the rows of a group name the same case and
-    // choose the same tuning.
+    // Divides pipelines into groups that one run of a case can test: their rows name the same case
+    // and the same tuning. Keeps the order of the pipelines.
     static std::vector<Pipelines> groups(const Pipelines& pipelines);
 
 private:

@@ -20,7 +20,8 @@ VulkanTuning tuningForEveryPipeline(const DeviceTraits& device, VulkanTuning tun
     atLeast(tuning.gstd.fewTiles, 1);
     atLeast(tuning.filter.fewTiles, 1);
     tuning.intervalSpecialized = 1;
-    // Workgroups of a ring wait for each other, so rings need forward progress.
+    // Workgroups of a ring kernel wait for each other, so ring kernels run only on devices where
+    // started workgroups make progress.
     if (device.hasNativeLaneGroups() && device.forwardProgress) {
         atLeast(tuning.scan.ringWorkgroups, 2);
         atLeast(tuning.compact.ringWorkgroups, 2);

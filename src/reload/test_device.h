@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A separate device for self-tests. If a kernel makes it lost, the program's device is unharmed.
+// A device on which self-tests run. It is not the program's own device, so that the program goes on
+// if a faulty kernel makes the test device lost.
 #pragma once
 
 #include <set>
@@ -18,19 +19,18 @@ public:
     TestDevice(const TestDevice&) = delete;
     TestDevice& operator=(const TestDevice&) = delete;
 
-    // Opens the device that `selector` names for tests of pipelines like those of `program`.
+    // Opens the device that `selector` names, to test pipelines like those of `program`.
     SluiceStatus open(const char* selector, const VulkanBackend& program, const char*& error);
     void close();
     bool isOpen() const { return m_device != nullptr; }
     SluiceDevice handle() const { return m_device; }
 
-    // Returns the device's context, which has every pipeline of these kernels (SluiceKernels) that
-    // the device can run, also those that the program's tuning does not choose. Pipelines are
-    // created when first needed, because creating all at once would delay the first test. On
-    // failure, returns null and sets `error`.
+    // Creates every pipeline of these SluiceKernels that the device can run, even those that the
+    // program's tuning does not choose, and returns the device's context. open() creates none,
+    // because creating all would delay the first test. On failure returns null and sets `error`.
     VulkanBackend* use(uint32_t kernels, const char*& error);
 
-    // Returns the names of the pipelines that commands dispatched since clearDispatched().
+    // Returns the names of the pipelines that were dispatched since clearDispatched().
     const std::set<std::string>& dispatched() const { return m_dispatched; }
     void clearDispatched() { m_dispatched.clear(); }
 
@@ -44,10 +44,11 @@ private:
     std::set<std::string> m_dispatched;
 };
 
-// Returns the tuning changed so that every pipeline that a device can run applies.
+// Returns a copy of `tuning` that is changed so that every pipeline that the device can run is
+// used.
 VulkanTuning tuningForEveryPipeline(const DeviceTraits& device, VulkanTuning tuning);
 
-// Returns the backend of a Vulkan context, or null.
+// Returns the backend of a Vulkan context, or null if the context is not a Vulkan one.
 VulkanBackend* vulkanBackend(SluiceContext context);
 
 } // namespace sluice::dev

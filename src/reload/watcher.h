@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches folders and reports which files in them were written.
+// Watches folders, and reports which files in them were written.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ public:
     Watcher& operator=(const Watcher&) = delete;
 
     bool open();
-    // Watches a folder and, if `deep` is set, all folders below it, including those made later.
+    // Watches a folder and, if `deep` is set, all folders below it, also those that are made later.
     // Returns false if the system refuses. May be called while another thread is in wait().
     bool add(const std::string& folder, bool deep);
 
-    // Waits until files change, and then until none has changed for a moment, since editors save in
-    // several steps. Returns the absolute paths of the files, or nothing after wake().
+    // Waits until files change, and then until nothing more has changed for 50 ms, since editors
+    // save in several steps. Returns the absolute paths of the changed files; none after wake().
     std::set<std::string> wait();
 
-    // Makes wait() return. May be called from another thread.
+    // Makes wait() return. Another thread may call it.
     void wake();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches by inotify, which only Linux has.
+// Watches folders by inotify, which only Linux has.
 #include "reload/watcher.h"
 
 #include <poll.h>
@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kQuietMilliseconds = 50;
-// Folders are watched instead of files. An editor may write a new file and rename it over the old
-// one, and a watch on the old file would then see nothing more.
+// Folders are watched, not files. An editor may write a new file and rename it over the old one;
+// a watch on the old file would see nothing of that.
 constexpr uint32_t kEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE;
 
 } // namespace
@@ -122,7 +122,8 @@ std::set<std::string> Watcher::wait()
 void Watcher::wake()
 {
     const uint64_t one = 1;
-    // The counter stays raised, so every later wait() returns at once too.
+    // Nobody reads the eventfd, so its counter stays above 0, and later calls of wait() return at
+    // once too.
     (void)!write(m_state->wake, &one, sizeof(one));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches by ReadDirectoryChangesW, with one completion port for all folders.
+// Watches folders by ReadDirectoryChangesW, with one completion port for all of them.
 #include "reload/watcher.h"
 
 #include <atomic>
@@ -16,13 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr DWORD kQuietMilliseconds = 50;
-// A file that a rename creates reports only a change of its name. A file that is overwritten
-// reports a change of its size or time.
+// When a file gets its name by renaming, Windows reports a change of name alone; when it is
+// overwritten, a change of size or time.
 constexpr DWORD kEvents =
     FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_LAST_WRITE | FILE_NOTIFY_CHANGE_SIZE;
-constexpr size_t kBufferWords = 16384; // 64 KiB, the limit for folders on other machines
+constexpr size_t kBufferWords = 16384; // 64 KiB, the limit of Windows for folders on a network
 
-// Returns whether the file is in a subfolder that begins with a dot, like those of version control.
+// Returns whether the file lies below a folder whose name begins with a dot, such as .git.
 bool isInHiddenFolder(const fs::path& name)
 {
     for (const fs::path& part : name.parent_path())
@@ -30,8 +30,9 @@ bool isInHiddenFolder(const fs::path& name)
     return false;
 }
 
-// A folder that the system watches, and the request that its completions refer to. While a request
-// is pending, the system writes to the OVERLAPPED and to the buffer.
+// A watched folder. It is also the OVERLAPPED of its request for changes, so the address that the
+// completion port returns is that of the Folder. While the request is pending, the system may write
+// to the OVERLAPPED and to the buffer.
 struct Folder : OVERLAPPED {
     HANDLE handle = INVALID_HANDLE_VALUE;
     fs::path path;
@@ -57,7 +58,7 @@ void insertFile(const fs::path& path, std::set<std::string>& changed)
 
 void Folder::take(DWORD size, std::set<std::string>& changed) const
 {
-    // There were more changes than the buffer holds, so any file may have changed.
+    // Size 0 means that the buffer was too small for all changes. So any file may have changed.
     if (size == 0) return takeAll(changed);
     const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(buffer.data());
     for (DWORD at = 0;;) {
@@ -86,7 +87,8 @@ void Folder::takeAll(std::set<std::string>& changed) const
     }
 }
 
-// Wine (8.0) does not report changes in subfolders that existed before the request.
+// Returns whether the program runs under Wine. Wine 8.0 reports no changes in subfolders that
+// existed before the request, so these are watched one by one (addBelow).
 bool isWine()
 {
     return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
@@ -109,7 +111,7 @@ Watcher::Watcher() : m_state(std::make_unique<State>()) {}
 Watcher::~Watcher()
 {
     for (const auto& folder : m_state->folders) {
-        // Wait for the request to end, since the system may write to the buffer until then.
+        // Wait until the request has ended, since the system may write to the buffer until then.
         DWORD size = 0;
         if (CancelIoEx(folder->handle, folder.get()) || GetLastError() != ERROR_NOT_FOUND)
             GetOverlappedResult(folder->handle, folder.get(), &size, TRUE);
@@ -161,7 +163,8 @@ bool Watcher::State::addOne(const fs::path& path, bool isDeep)
         path.c_str(), FILE_LIST_DIRECTORY, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
         nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OVERLAPPED, nullptr);
     if (folder->handle == INVALID_HANDLE_VALUE) return false;
-    folders.reserve(folders.size() + 1); // nothing may fail once the system has the buffer
+    // Reserve first, so that push_back cannot fail once the system has the buffer's address.
+    folders.reserve(folders.size() + 1);
     if (CreateIoCompletionPort(folder->handle, port, 1, 0) == nullptr || !folder->ask()) {
         CloseHandle(folder->handle);
         return false;
@@ -180,12 +183,12 @@ std::set<std::string> Watcher::wait()
         const bool isGood =
             GetQueuedCompletionStatus(m_state->port, &size, &key, &request,
                                       changed.empty() ? INFINITE : kQuietMilliseconds) != 0;
-        if (request == nullptr) { // woken, or it has been quiet
+        if (request == nullptr) { // wake() was called, or nothing has changed for a moment
             if (!isGood && !changed.empty()) return changed;
             continue;
         }
         Folder& folder = *static_cast<Folder*>(request);
-        // The request of a folder that no longer exists fails, and nothing more is reported for it.
+        // The request of a folder that was removed fails. No new request is made for it.
         if (!isGood) continue;
         folder.take(size, changed);
         folder.ask();
@@ -195,7 +198,7 @@ std::set<std::string> Watcher::wait()
 
 void Watcher::wake()
 {
-    m_state->isWoken = true; // every later wait() returns at once, too
+    m_state->isWoken = true; // later calls of wait() return at once too
     PostQueuedCompletionStatus(m_state->port, 0, 0, nullptr);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The buffers of a self-test. buffers.h explains guards and poison.
 #include "selftest/buffers.h"
 
 #include <algorithm>

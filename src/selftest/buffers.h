@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The buffers of one self-test on one device, and the results that the test takes from them.
+// Outputs are filled with *poison*, a fixed byte, and lie between *guards*, bytes that no command
+// may write. Results include the guards and what is left of the poison, so that a write to a wrong
+// place, or a missing write, changes the results.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +17,8 @@ namespace sluice::selftest {
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint32_t>;
 
-class Random { // a linear congruential generator, which gives the same numbers on every machine
+// A linear congruential generator, which gives the same numbers on every machine.
+class Random {
 public:
     explicit Random(uint32_t seed) : m_state(seed) {}
 
@@ -43,10 +47,12 @@ private:
     uint32_t m_state;
 };
 
-// The first error stays in `status`; after it, all calls do nothing.
+// Allocates the buffers of a test, runs its commands and collects its results. The first error is
+// kept in `status`; after it, all calls do nothing.
 class CaseBuffers {
 public:
-    // `out` receives those results that are specified and therefore equal on every device.
+    // out: receives the results. The caller takes only bytes that the specification fixes, since
+    // only these are equal on every device.
     CaseBuffers(SluiceDevice device, Words& out) : m_device(device), m_out(out) {}
     ~CaseBuffers()
     {
@@ -65,12 +71,13 @@ public:
     }
     uint64_t address(const SluiceBuffer& range) const { return sluiceGetAddress(m_device, range); }
 
+    // Returns a buffer with these values.
     template <typename T>
     SluiceBuffer input(const std::vector<T>& values)
     {
         return input(values, values.size() * sizeof(T));
     }
-    // Uploads the first `size` bytes of `values`.
+    // Returns a buffer with the first `size` bytes of `values`.
     template <typename T>
     SluiceBuffer input(const std::vector<T>& values, uint64_t size)
     {
@@ -79,18 +86,19 @@ public:
             status = sluiceUpload(m_device, range, values.data(), size);
         return range;
     }
-    // Allocates an output. It is filled with poison and lies between guards, which take() appends
-    // too. It begins `misaligned` bytes after an address that has every alignment.
+    // Returns a buffer for an output of `size` bytes. It is filled with poison and lies between
+    // guards. It begins `misaligned` bytes behind a multiple of 64.
     SluiceBuffer output(uint64_t size, uint32_t misaligned = 0)
     {
         return guarded(Bytes(size, kPoison), misaligned);
     }
-    // Does the same with the given contents, for memory that a command reads and writes.
+    // Does the same as output(), but fills the buffer with `contents`. For memory that a command
+    // reads and writes.
     SluiceBuffer guarded(const Bytes& contents, uint32_t misaligned = 0);
-    // Allocates scratch. It is filled with poison, unless it has to be zero.
+    // Returns a buffer for scratch. It is filled with poison, unless the command needs zeros.
     SluiceBuffer scratch(const SluiceRequirements& need);
 
-    // Allocates the scratch that a command requires and sets it in `info`.
+    // Allocates info.scratch, with the size that the function `require` returns for `info`.
     template <typename Info>
     void addScratch(Info& info,
                     SluiceStatus (*require)(SluiceContext, const Info*, SluiceRequirements*))
@@ -101,8 +109,8 @@ public:
         if (need.zeroedScratch != 0) m_zeroed = info.scratch;
     }
 
-    // Records with `record(context, commands)`, submits and waits. If the command's scratch has to
-    // be zero, appends whether it is zero again.
+    // Records commands with record(context, commands), submits them and waits. If addScratch() made
+    // zeroed scratch for them, appends a word to the results that says whether it is zero again.
     template <typename Record>
     void run(Record record)
     {
@@ -115,6 +123,7 @@ public:
         appendIsZero(m_zeroed);
         m_zeroed = {0, 0, 0};
     }
+    // Runs a single command.
     template <typename Info>
     void run(SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*), const Info& info)
     {
@@ -123,12 +132,12 @@ public:
         });
     }
 
-    // Returns the current contents of a range, or nothing after an error.
+    // Returns the bytes of a range, or none after an error.
     Bytes read(const SluiceBuffer& range);
-    // Appends a whole output, including its guards.
+    // Appends an output, with its guards, to the results.
     void take(const SluiceBuffer& range) { append(readWhole(range)); }
-    // Does the same for an output of which some bytes are unspecified. `blank` is called with the
-    // bytes of the range and must overwrite these.
+    // Does the same for an output with unspecified bytes. The caller's blank(bytes) gets the output
+    // without guards, and overwrites the unspecified bytes with a fixed value.
     template <typename Blank>
     void take(const SluiceBuffer& range, Blank blank)
     {
@@ -137,6 +146,7 @@ public:
         blank(whole.data() + (range.offset - wholeOf(range).offset));
         append(whole);
     }
+    // Appends bytes to the results, filled up with zeros to a whole word.
     void append(const Bytes& bytes);
 
     SluiceStatus status = SLUICE_OK;
@@ -144,7 +154,8 @@ public:
     static constexpr uint8_t kPoison = 0xa5;
 
 private:
-    static constexpr uint64_t kGuard = 64;
+    static constexpr uint64_t kGuard = 64; // bytes
+    // A buffer, and its allocation, which also holds the guards.
     struct Range {
         SluiceBuffer used, whole;
     };
@@ -157,7 +168,7 @@ private:
     SluiceDevice m_device;
     Words& m_out;
     std::vector<Range> m_ranges;
-    SluiceBuffer m_zeroed = {0, 0, 0}; // the next command's scratch if it must be zero
+    SluiceBuffer m_zeroed = {0, 0, 0}; // the scratch of the next run(), if it must be zero
 };
 
 inline Bytes bytesOf(const Words& words)
@@ -167,7 +178,7 @@ inline Bytes bytesOf(const Words& words)
     return bytes;
 }
 
-// Returns the words of a list whose elements are plain structures.
+// Returns the words of a list of plain structures.
 template <typename T>
 Words wordsOf(const std::vector<T>& list)
 {

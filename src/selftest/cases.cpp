@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Runs test cases and compares their results with those of the CPU.
 #include "selftest/cases.h"
 
 #include <algorithm>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The test cases that the registry's rows name. Hot reload and the tool run them. Each case runs
-// commands on a device through the public API alone, and returns all specified results as words, so
-// that the words of two devices can be compared. A kernel that does nothing, flips one bit of its
-// output or is right only for the first 4 KiB must give different words. So every output, list and
-// plan is longer than 8 KiB, and every mode, type and kind of data has its own output.
+// The *cases* of the self-test, which hot reload and the tool run. The registry's table
+// (vulkan/pipeline_table.h) lists them. A case runs commands on a device through the public API
+// alone. It returns as words all results that the specification fixes, so that the words of two
+// devices can be compared.
+//
+// A case must find every faulty kernel: one that does nothing, one that flips a single bit, and one
+// that is right only for the first 4 KiB. So every output, list and plan is longer than 8 KiB, and
+// every mode, type and kind of data has an output of its own.
 #pragma once
 
 #include <map>
@@ -14,39 +17,46 @@
 
 namespace sluice::selftest {
 
-// Tiles for a decoder. Addresses are offsets from the beginning of source and destination.
+// A list of tiles for a decoder. Addresses in `regions` are offsets from the start of the source or
+// the destination.
 struct TileList {
     Bytes source;
     std::vector<SluiceRegion> regions;
     Words checksums;
     uint64_t outputSize = 0;
 
-    // Adds a tile that decodes, or claims to decode, to `size` bytes.
+    // Adds a tile with the compressed bytes `stream`. size: the decoded size that its region
+    // states, which is wrong for tiles that test errors.
     void add(const Bytes& stream, uint64_t size, uint32_t checksum);
-    // Adds `count` empty regions.
+    // Adds `count` regions of size 0.
     void addEmpty(uint32_t count);
-    // Adds `count` regions of `list` again, each with its own output.
+    // Adds copies of `count` tiles of `list`, from tile `first` on. Each copy has an output of its
+    // own.
     void repeat(const TileList& list, size_t first, size_t count);
 };
 
+// Runs the cases. Keeps the encoded tiles and the CPU's results, so that later runs need not make
+// them again.
 class SelfTestCases {
 public:
-    // Appends the results to `out`. UNSUPPORTED means that the device cannot run the case.
+    // Runs a case and appends its results to `out`. Returns SLUICE_ERROR_UNSUPPORTED if the device
+    // cannot run it.
     SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
 
-    // Runs the case on the device and on the CPU reference. `difference` receives a text that says
-    // which word differs first; it is empty if no word differs.
+    // Runs a case on the device and on the CPU's reference. `difference` says which word of the
+    // results differs first; it stays empty if none does.
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
 private:
-    // Runs one case. There is one specialization per case, which the registry's table declares.
+    // Runs one case. There is a specialization for each, declared below from the registry's table.
     template <SelfTestCase Which>
     void test(CaseBuffers& on);
+    // The lists of tiles that several cases use. The first call makes them.
     const TileList& gdeflateTiles(SluiceStatus& status);
     const TileList& gstdTiles(SluiceStatus& status);
 
-    TileList m_gdeflate, m_gstd;            // made when first needed
-    std::map<SelfTestCase, Words> m_wanted; // the CPU's result words of each case
+    TileList m_gdeflate, m_gstd;
+    std::map<SelfTestCase, Words> m_wanted; // the CPU's results of each case
 };
 
 #define SLUICE_CASE(name, ...)                                                                     \
@@ -55,18 +65,18 @@ private:
 SLUICE_SELF_TESTS(SLUICE_CASE)
 #undef SLUICE_CASE
 
-// A row of the registry's table of cases.
+// A row of the registry's table.
 struct SelfTestRow {
     SelfTestCase which;
-    const char* kernel;
-    uint32_t kernels;
-    uint32_t checksum;
+    const char* kernel; // the name of the kernel that the case tests
+    uint32_t kernels;   // SluiceKernels that a context needs to run it
+    uint32_t checksum;  // of the case's results
 };
 #define SLUICE_CASE(name, ...) {SelfTestCase::name, __VA_ARGS__},
 constexpr SelfTestRow kSelfTests[] = {SLUICE_SELF_TESTS(SLUICE_CASE)};
 #undef SLUICE_CASE
 
-// Returns the kernels (SluiceKernels) that a context needs for a case.
+// Returns the kernels (SluiceKernels) that a context needs to run a case.
 uint32_t kernelsOf(SelfTestCase which);
 
 } // namespace sluice::selftest

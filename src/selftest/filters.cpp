@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters and FSE tables.
+// The cases for filters and FSE tables.
 #include "selftest/cases.h"
 
 #include <algorithm>
@@ -14,22 +14,24 @@ namespace sluice::selftest {
 
 namespace {
 
-// A section of a description (docs/format.md, 8.2).
+// A section of a filter's description: an array of records (docs/format.md, 8.2).
 struct Section {
     uint32_t size = kFilterRest;
-    uint32_t width = 0, first = 0; // 0: no rows
+    uint32_t width = 0, first = 0; // of rows, in records; width 0: there are no rows
     bool packets = false;
-    Words runs; // of columns
+    Words runs; // the columns, as words that columns() returns
 };
 
-// Returns the word that describes `repeat` columns of 1 << log2Bytes bytes. `flags` are
-// FilterColumnFlags. `base` is 1 + the index of the column that is subtracted, or 0.
+// Returns the word that describes `repeat` columns of 1 << log2Bytes bytes each.
+//   flags  FilterColumnFlags
+//   base   1 + the index of the column that is subtracted; 0: none
 uint32_t columns(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor,
                  uint32_t base = 0)
 {
     return repeat | log2Bytes << 8 | flags << 10 | uint32_t(predictor) << 16 | base << 24;
 }
 
+// Returns the words of a description with these sections.
 Words describe(const std::vector<Section>& sections)
 {
     Words words = {kFilterVersion | uint32_t(sections.size()) << 16};
@@ -42,8 +44,9 @@ Words describe(const std::vector<Section>& sections)
     return words;
 }
 
-// Describes all kinds of records: bytes in planes, interleaved bytes with a base, wide values in
-// planes and interleaved, and columns with mapped values.
+// Returns records of all kinds, each as the words of its columns, which use this predictor: bytes
+// in planes, interleaved bytes with a base, wide values in planes and interleaved, and rotated
+// values and compressed blocks.
 std::vector<Words> recordKinds(FilterPredictor predictor)
 {
     constexpr uint32_t split = filterSplit, joined = filterJoined, zigzag = filterZigzag;
@@ -58,7 +61,7 @@ std::vector<Words> recordKinds(FilterPredictor predictor)
     };
 }
 
-// Makes bytes that change in small steps, so that residuals are small, and adds some noise.
+// Makes bytes that change in small steps, so that residuals are small; the last fifth is noise.
 Bytes smoothBytes(uint32_t size, uint32_t seed)
 {
     Random random(seed);
@@ -69,7 +72,7 @@ Bytes smoothBytes(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Makes about `size` bytes of Targa packets; the last one is complete.
+// Makes Targa packets, about `size` bytes; the last packet is complete.
 Bytes packetsOf(uint32_t size, uint32_t pixelBytes, uint32_t seed)
 {
     Random random(seed);
@@ -83,13 +86,16 @@ Bytes packetsOf(uint32_t size, uint32_t pixelBytes, uint32_t seed)
     return packets;
 }
 
+// A list of filtered tiles with its buffers. The tiles' addresses are offsets in source and
+// destination.
 struct FilterTiles {
     Bytes source;
     Words descriptions, statuses;
     std::vector<SluiceFilterTile> tiles;
     uint64_t outputSize = 0;
 
-    // Adds a tile that holds `bytes` with the filter applied, or as they are if that is impossible.
+    // Adds a tile whose source is `bytes` with the filter applied. If the description is broken, so
+    // that the filter cannot be applied, the source is `bytes`.
     void add(const Words& description, const Bytes& bytes)
     {
         Bytes filtered(bytes.size());
@@ -97,7 +103,8 @@ struct FilterTiles {
                               filtered.data(), bytes.size()) != SLUICE_OK)
             filtered = bytes;
         const auto index = uint32_t(tiles.size());
-        // Statuses are in a different order from tiles.
+        // The last member, the index of the tile's status, swaps neighbours, so that kernels that
+        // take the tile's own index show.
         tiles.push_back({source.size(), outputSize, uint32_t(bytes.size()),
                          uint32_t(descriptions.size() * 4), uint32_t(description.size() * 4),
                          index ^ 1});
@@ -108,6 +115,8 @@ struct FilterTiles {
     }
 };
 
+// Makes the list: all kinds of records with all predictors, Targa packets, and tiles that break
+// rules.
 FilterTiles filterTiles()
 {
     FilterTiles list;
@@ -118,15 +127,16 @@ FilterTiles filterTiles()
             ++seed;
             Section section;
             section.runs = runs;
-            // Test widths of rows that are multiples of 4 and others, short and long ones, and one
-            // that exceeds the tile.
+            // Widths of rows: multiples of 4 and others, short and long, and one that exceeds the
+            // tile.
             constexpr uint32_t widths[] = {64, 50, 301, 12, 1000, 20000, 33};
             if (needsRows(predictor)) {
                 section.width = widths[seed % std::size(widths)];
                 section.first = seed % 3 == 0 ? section.width / 3 : 0;
             }
             const uint32_t size = 9000 + 1001 * (seed % 7);
-            if (seed % 4 == 1) { // plain bytes before, other records after
+            // In some tiles put plain bytes before the section and other records behind it.
+            if (seed % 4 == 1) {
                 Section before, behind;
                 before.size = 101 + seed;
                 section.size = size - 3000;
@@ -151,13 +161,13 @@ FilterTiles filterTiles()
         image.insert(image.end(), end.begin(), end.end());
         list.add(describe({head, rest, Section{}}), image);
     }
-    // Adds broken descriptions, one for each kind of rule, and a tile that is too large.
+    // Add broken descriptions, one for each kind of rule, and a tile that is too large.
     Section bad;
     bad.runs = {columns(1, 0, 0, FilterPredictor::count)};
     list.add(describe({bad}), smoothBytes(5000, 1));
     bad.runs = {columns(2, 0, 0, FilterPredictor::left, 2)};
     list.add(describe({bad}), smoothBytes(5000, 2));
-    bad.runs = {columns(1, 0, 0, FilterPredictor::up)}; // without rows
+    bad.runs = {columns(1, 0, 0, FilterPredictor::up)}; // needs rows, but has none
     list.add(describe({bad}), smoothBytes(5000, 3));
     bad = Section();
     bad.size = 6000;
@@ -169,6 +179,7 @@ FilterTiles filterTiles()
 
 } // namespace
 
+// Undoes the filters of the list.
 template <>
 void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
 {
@@ -176,8 +187,9 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
     const auto good = uint32_t(list.tiles.size());
     SluiceFilterInfo info = {};
     info.maxTileSize = 19000;
-    // Adds statuses of many more tiles, a few of which are in the list without a good region, then
-    // a tile whose status says that it was not decoded, and one that has no status.
+    // There are more statuses than tiles. Add tiles with a misaligned source for some of the other
+    // statuses. Then add a tile whose status says that its decode failed, and a tile whose status
+    // index is past the end.
     info.statusCount = 3000;
     Words statuses(info.statusCount + 2, SLUICE_TILE_PENDING);
     for (uint32_t i = 0; i < good + 2; ++i)
@@ -221,8 +233,8 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
     });
 }
 
-// Builds tables of every log from random descriptions, most of which are valid, and from counts.
-// The first list has so many tables that lane groups build several; the second list has few.
+// Builds FSE tables of every size (log) from random descriptions, most of which are valid, and from
+// counts. The first list has so many tables that a lane group builds several; the second has few.
 template <>
 void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
 {
@@ -236,7 +248,7 @@ void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
                 if (flags == 0) continue;
                 int16_t counts[sourceBytes / 2];
                 std::fill_n(counts, std::size(counts), int16_t(i % 3 == 0 ? -1 : 1 << i % 5));
-                if (i % 3 == 1) { // of different sizes
+                if (i % 3 == 1) { // make two counts differ from the others
                     counts[3] = int16_t(counts[3] - 1 + (1 << i % 5));
                     counts[4] = 1;
                 }
@@ -261,7 +273,7 @@ void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
             info.status = on.output((uint64_t(tables) + 2) * 4);
             on.run(sluiceCmdFseTables, info);
             on.take(info.status);
-            // Bytes after a table's states and bytes of a failed table are unspecified.
+            // The bytes behind a table's states, and all bytes of a failed table, are unspecified.
             const Bytes statuses = on.read(info.status);
             on.take(info.destination, [&](uint8_t* bytes) {
                 for (uint32_t i = 0; i < tables; ++i) {

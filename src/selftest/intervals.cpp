@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Expansion, moves, search and bulk operations.
+// The cases for expansion, moves and search of intervals, and for bulk operations.
 #include <sluice/sluice_interval.h>
 
 #include "selftest/cases.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace sluice::selftest {
 
 namespace {
 
-// Makes interval lengths of all kinds: many are 0, most are small, some are long.
+// Makes lengths of intervals: about a third are 0, most others are below 12, and one in 64 is any
+// length below `longest`.
 Words mixedCounts(uint32_t count, uint32_t longest)
 {
     Random random(count);
@@ -23,7 +23,8 @@ Words mixedCounts(uint32_t count, uint32_t longest)
     return counts;
 }
 
-// Makes so many lengths that the plan with their sums is longer than 8 KiB. Most are 0 or 1.
+// Makes so many lengths that the sums of lengths in scratch take more than 8 KiB. Most lengths are
+// 0, which keeps the output small.
 Words manyCounts()
 {
     Random random(3);
@@ -33,7 +34,7 @@ Words manyCounts()
     return counts;
 }
 
-// Makes the lengths of one long interval between empty ones.
+// Makes the lengths of one long interval among empty ones.
 Words loneCount()
 {
     Words counts(500, 0);
@@ -43,7 +44,7 @@ Words loneCount()
 
 uint32_t sumOf(const Words& counts) { return std::accumulate(counts.begin(), counts.end(), 0u); }
 
-// Returns the list of intervals in the form of counts or of offsets.
+// Uploads a list of intervals with these lengths, in the form of counts or of offsets.
 SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
 {
     SluiceIntervals list = {};
@@ -59,6 +60,7 @@ SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
     return list;
 }
 
+// Gives a command on intervals its scratch.
 template <typename Info>
 void addScratch(CaseBuffers& on, Info& info)
 {
@@ -68,6 +70,8 @@ void addScratch(CaseBuffers& on, Info& info)
     if (on.status == SLUICE_OK) info.scratch = on.scratch(need);
 }
 
+// Expands values to intervals. dropped: the number of elements for which the destination has no
+// room. If it is not 0, the list's count also leaves out the last three intervals.
 void expand(CaseBuffers& on, const Words& counts, uint32_t elementSize, bool offsets,
             uint32_t dropped)
 {
@@ -90,7 +94,7 @@ template <>
 void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
 {
     const Words mixed = mixedCounts(3001, 2000);
-    for (const uint32_t elementSize : {1u, 2u, 3u, 4u, 8u, 12u, 16u}) {
+    for (const uint32_t elementSize : {1u, 2u, 3u, 4u, 8u, 12u, 16u, 20u}) {
         expand(on, mixed, elementSize, false, 0);
         expand(on, mixed, elementSize, true, elementSize == 4 ? 1000 : 0);
     }
@@ -115,8 +119,10 @@ void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
 
 namespace {
 
-// Moves intervals that are in reverse order in the source to intervals that are in order in the
-// destination, both with gaps. Every 50th interval lies outside its buffer.
+// Moves intervals that lie in reverse order in the source, and in order in the destination, with
+// gaps in both. Every 50th interval lies outside its buffer.
+//   wide     positions have 64 bits
+//   offsets  the list has offsets instead of counts
 void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize,
           bool wide, bool offsets)
 {
@@ -152,11 +158,12 @@ void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uin
     on.take(info.result);
 }
 
+// Inserts or removes items at many indices.
 void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
 {
     constexpr uint32_t items = 20011;
     Random random(elementSize);
-    Words indices; // ascending; for an insert, some occur several times
+    Words indices; // ascending; for an insert, some occur 20 times
     for (uint32_t i = 0; i < items; ++i) {
         const bool dense = i / 2000 % 2 != 0;
         if (random.below(dense ? 3 : 100) == 0)
@@ -183,6 +190,7 @@ void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
     on.take(info.result);
 }
 
+// Searches the interval of each element. sources, ranks: whether the command writes this output.
 void search(CaseBuffers& on, const Words& counts, bool offsets, bool sources, bool ranks)
 {
     SluiceIntervalSearchInfo info = {};

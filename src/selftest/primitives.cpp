@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans, reductions and compaction.
+// The cases for scans, reductions and compaction.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
@@ -11,13 +11,13 @@ namespace sluice::selftest {
 
 namespace {
 
-constexpr uint32_t kCount = 20011; // elements: several tiles of any size, and a partial one
-constexpr uint32_t kFewer = 9001;
+constexpr uint32_t kCount = 20011; // several tiles of any size, and a partial one
+constexpr uint32_t kFewer = 9001;  // elements of calls whose count is below maxCount
 
 uint32_t sizeOf(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 8 : 4; }
 
-// Makes elements of a type. If `sum` is set, floats are such that their sums are exact; otherwise
-// there are floats of all kinds.
+// Makes kCount elements of a type. If `sum` is set, floats are 1 or 2, so that their sums are
+// exact. Otherwise they are any floats, with zeros, infinities and NaNs among them.
 Words elements(SluiceValueType type, bool sum, uint32_t seed)
 {
     Random random(seed);
@@ -33,6 +33,7 @@ Words elements(SluiceValueType type, bool sum, uint32_t seed)
     return words;
 }
 
+// Takes the outputs of a scan as results.
 void append(CaseBuffers& on, const SluiceScanInfo& info)
 {
     on.take(info.output);
@@ -41,8 +42,8 @@ void append(CaseBuffers& on, const SluiceScanInfo& info)
 
 } // namespace
 
-// Runs every kind, operation and type, with and without segments. Then does the same with fewer
-// elements than there is room for, in place or at unaligned addresses.
+// Runs scans of every kind, operation and type, with and without segments. Then runs them again
+// with a count below maxCount, some of them in place, some with buffers at unaligned addresses.
 template <>
 void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
 {
@@ -71,8 +72,8 @@ void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
     }
 }
 
-// Runs every operation and type. If a single element decides the result, it is at another index in
-// each run.
+// Runs reductions of every operation and type, each six times. The result of a minimum or maximum
+// is decided by a single element, which has another index in each of the six runs.
 template <>
 void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
 {
@@ -84,7 +85,7 @@ void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
         const uint32_t place = i / 12, size = sizeOf(info.type);
         Words values = elements(info.type, info.operation == SLUICE_OPERATION_SUM, i);
         if (info.operation != SLUICE_OPERATION_SUM) {
-            // Make small numbers, and one number below and one above all others.
+            // Make small numbers, and one that is below (MIN) or above (MAX) all others.
             const bool isFloat = info.type == SLUICE_VALUE_F32;
             for (size_t k = 0; k < values.size(); ++k)
                 values[k] = k % (size / 4) != 0 ? 0
@@ -107,7 +108,7 @@ void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
 
 namespace {
 
-// The arguments of one call of compaction.
+// The arguments that differ between calls of compaction.
 struct CompactCall {
     SluiceCompactTest test;
     uint32_t flags = 0;
@@ -115,16 +116,21 @@ struct CompactCall {
     SluiceComparison comparison = SLUICE_COMPARE_EQUAL;
     SluiceValueType type = SLUICE_VALUE_U32;
     uint64_t constant = 0;
-    bool inPlace = false, counted = false; // the number of elements is in device memory
+    bool inPlace = false, counted = false; // counted: device memory has the number of elements
+    // The outputs have room for kCount / capacityDivisor elements. Input and output begin
+    // `misaligned` bytes behind a multiple of 64.
     uint32_t capacityDivisor = 1, misaligned = 0;
 };
 
+// Returns the calls for elements of `elementSize` bytes: all tests, and all comparisons of the
+// types that have this size.
 std::vector<CompactCall> compactCalls(uint32_t elementSize)
 {
     std::vector<CompactCall> calls;
     const auto add = [&](CompactCall call) {
-        // Write elements, indices and both, for kept and for dropped elements. Then run a
-        // partition, a call in place, and calls with a count in device memory and little room.
+        // Write elements, indices and both, once for elements that the test selects and once for
+        // all others (DROP). Then partition, compact in place, and make two calls whose count is in
+        // device memory and whose outputs are too small.
         for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_DROP)}) {
             for (uint32_t outputs = 1; outputs < 4; ++outputs) {
                 call.flags = flags;
@@ -167,9 +173,11 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
     if (elementSize == 4) {
         compare(SLUICE_VALUE_U32, 3);
         compare(SLUICE_VALUE_I32, 0xfffffffdu);
-        compare(SLUICE_VALUE_F32, 0x40400000u); // 3
+        compare(SLUICE_VALUE_F32, 0x40400000u); // the number 3
     }
     if (elementSize == 8) compare(SLUICE_VALUE_U64, uint64_t(2) << 32 | 2);
+    // LESS gets all variants of a call; the other comparisons write elements alone or indices
+    // alone.
     for (size_t i = 0; i < compares.size(); ++i) {
         if (i % 6 == SLUICE_COMPARE_LESS) {
             add(compares[i]);
@@ -183,22 +191,23 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
     return calls;
 }
 
-// Makes elements of few different values, so that every test selects some elements and drops
-// others. The values are numbers from 0 to 5, small negative numbers, or floats of both kinds.
+// Makes elements with few different values, so that every test selects some elements and drops
+// others. Depending on the type the values are 0 to 5, -5 to 0, or floats of both signs and NaN.
 Bytes compactInput(const CompactCall& call, uint32_t elementSize)
 {
     Random random(elementSize);
     Bytes bytes(size_t(kCount) * elementSize);
     uint32_t word = 0;
     for (uint32_t i = 0; i < kCount; ++i) {
-        if (random.below(3) != 0) word = random.below(6); // otherwise, repeat the previous one
+        if (random.below(3) != 0) word = random.below(6); // otherwise repeat the element before
         for (uint32_t at = 0; at < elementSize; at += 4) {
             constexpr uint32_t floats[] = {0,           0x80000000u, 0x40400000u,
                                            0x7fc00000u, 0xc0400000u, 0x40400001u};
             uint32_t value = word;
             if (call.type == SLUICE_VALUE_I32) value = word - 5;
             if (call.type == SLUICE_VALUE_F32) value = floats[word];
-            // The parts of a wide element are zero at different times.
+            // In an element of several words only one word may be non-zero, so that kernels that
+            // look at one word alone give wrong results.
             if (elementSize > 4 && word / 2 != at / 4 % 3) value = 0;
             std::memcpy(&bytes[size_t(i) * elementSize + at], &value, std::min(elementSize, 4u));
         }
@@ -206,6 +215,7 @@ Bytes compactInput(const CompactCall& call, uint32_t elementSize)
     return bytes;
 }
 
+// Runs all calls for elements of a size.
 void testCompact(CaseBuffers& on, uint32_t elementSize)
 {
     Random random(2);
@@ -271,6 +281,12 @@ template <>
 void SelfTestCases::test<SelfTestCase::compact_16>(CaseBuffers& on)
 {
     testCompact(on, 16);
+}
+template <>
+void SelfTestCases::test<SelfTestCase::compact_wide>(CaseBuffers& on)
+{
+    testCompact(on, 12);
+    testCompact(on, 20);
 }
 
 } // namespace sluice::selftest

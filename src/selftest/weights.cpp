@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec and the units of DFloat11 files.
+// The cases for the float codec and for units of DFloat11 and ECF8.
 #include "selftest/cases.h"
 
 #include <algorithm>
@@ -16,12 +16,14 @@ namespace sluice::selftest {
 
 namespace {
 
-// Makes elements with few symbols of very different frequencies, so that codes have all lengths.
+// Makes elements of a SluiceFloatType. Their symbols, the bits that are coded, have very different
+// frequencies, so that codes of all lengths occur.
 Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
 {
     struct Form {
-        uint32_t firstBit, symbols, least; // lowest bit of the symbol, number of symbols, least
-                                           // symbol
+        // The position of the symbol's lowest bit in an element; how many symbols occur, and the
+        // smallest of them.
+        uint32_t firstBit, symbols, least;
     };
     constexpr Form forms[SLUICE_FLOAT_TYPE_COUNT] = {
         {7, 40, 90}, {10, 30, 1}, {23, 40, 90}, {3, 14, 1}, {2, 30, 1}, {0, 200, 20}, {1, 60, 2}};
@@ -45,12 +47,14 @@ Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
     return elements;
 }
 
+// A list of coded tensors. Their addresses are offsets in source and destination.
 struct FloatTensors {
     Bytes source;
-    std::vector<SluiceFloatTensor> tensors; // addresses are offsets in source and destination
+    std::vector<SluiceFloatTensor> tensors;
     uint64_t outputSize = 0;
     uint32_t tiles = 0;
 
+    // Adds a tensor whose data is in `source` already, with an output of its own.
     void add(SluiceFloatTensor tensor)
     {
         const uint64_t bytes = tensor.count * sluiceFloatElementSize(tensor.type);
@@ -60,6 +64,7 @@ struct FloatTensors {
         tiles += uint32_t((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
         tensors.push_back(tensor);
     }
+    // Encodes made-up elements and adds the tensor.
     SluiceStatus encode(uint32_t type, uint32_t count, uint32_t seed);
 };
 
@@ -74,8 +79,8 @@ SluiceStatus FloatTensors::encode(uint32_t type, uint32_t count, uint32_t seed)
 
 } // namespace
 
-// The list has tensors of every type with several tiles, then so many small ones that their
-// statuses take more than 8 KiB, then one tensor per kind of damage.
+// Decodes a list: tensors of every type with several tiles each, then so many small tensors that
+// their statuses take more than 8 KiB, then one tensor for each kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 {
@@ -121,6 +126,7 @@ void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
     on.run(sluiceCmdFloatDecode, info);
     on.take(info.status);
     on.take(info.destination, [&](uint8_t* bytes) {
+        // The bytes of damaged tensors are unspecified.
         const uint64_t end = list.tensors[good].output;
         std::fill(bytes + end, bytes + list.outputSize, CaseBuffers::kPoison);
     });
@@ -128,12 +134,14 @@ void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 
 namespace {
 
+// A list of units of DFloat11. Their offsets are in source and destination.
 struct Df11Units {
     Bytes source;
     std::vector<SluiceDf11Unit> units;
     uint64_t outputSize = 0;
     uint32_t blocks = 0;
 
+    // Adds a unit whose data is in `source` already, with an output of its own.
     void add(SluiceDf11Unit unit)
     {
         unit.destinationOffset = outputSize;
@@ -143,6 +151,7 @@ struct Df11Units {
         blocks += blocksOf(unit);
         units.push_back(unit);
     }
+    // Encodes made-up elements and adds the unit.
     SluiceStatus encode(SluiceDf11Kind kind, uint32_t count, uint32_t seed);
 };
 
@@ -159,8 +168,8 @@ SluiceStatus Df11Units::encode(SluiceDf11Kind kind, uint32_t count, uint32_t see
 
 } // namespace
 
-// The list has units of both kinds with several blocks, then so many small ones that their statuses
-// take more than 8 KiB, then one unit per kind of damage.
+// Decodes a list: units of both kinds with several blocks each, then so many small units that their
+// statuses take more than 8 KiB, then one unit for each kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
 {
@@ -177,10 +186,10 @@ void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
     const auto good = uint32_t(list.units.size());
     for (uint32_t i = 0; i < 2; ++i) {
         SluiceDf11Unit damaged = list.units[i];
-        damaged.encodedSize -= 700; // cut off
+        damaged.encodedSize -= 700; // the stream is cut off
         list.add(damaged);
         damaged = list.units[i];
-        damaged.lutsOffset += 256; // other tables
+        damaged.lutsOffset += 256; // the lookup tables are read from a wrong place
         list.add(damaged);
         damaged = list.units[i];
         damaged.gapsOffset += 16;
@@ -206,6 +215,7 @@ void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
     on.run(sluiceCmdDf11, info);
     on.take(info.status);
     on.take(info.destination, [&](uint8_t* bytes) {
+        // The bytes of damaged units are unspecified.
         const uint64_t end = list.units[good].destinationOffset;
         std::fill(bytes + end, bytes + list.outputSize, CaseBuffers::kPoison);
     });

@@ -3,15 +3,24 @@
 // the library.
 #include "stream/streamer.h"
 
+#include <algorithm>
 #include <new>
 #include <system_error>
 
+using namespace sluice;
 using namespace sluice::stream;
 
 namespace {
 
-// Host memory: every driver maps memory at a multiple of 64.
+// Alignments in bytes of host addresses, and of lists in GPU memory. Every driver maps memory at
+// multiples of 64 (Vulkan: minMemoryMapAlignment), so callers need do nothing for it.
 constexpr uint64_t kHostAlignment = 64, kListAlignment = 256;
+
+// sluiceGetStreamerDefaults starts with these numbers. There are three batches, because with two
+// frames in flight three may be under way.
+constexpr uint32_t kDefaultGroups = 4096, kDefaultBatches = 3, kDefaultThreads = 4;
+constexpr uint64_t kMostRing = 256u << 20;
+constexpr uint32_t kMostHalvings = 10; // after so many all numbers have reached their least
 
 // Calls `action` and converts its exceptions to a status: memory ran out, or no thread could be
 // started.
@@ -27,42 +36,59 @@ SluiceStatus guarded(const Action& action)
     }
 }
 
-SluiceStatus checkInfo(const SluiceStreamerInfo& info)
+ArgumentChecker checkerOf(const SluiceStreamerInfo* info, const char* function)
 {
-    const bool isMeasured =
-        info.maxGroups >= 1 && info.maxGroups <= kMaxGroups && info.maxRequests >= 1 &&
-        info.maxRequests <= kMaxRequests && info.maxUnits <= kMaxUnits && info.maxBatches >= 1 &&
-        info.maxBatches <= kMaxBatches && info.maxBatchTiles <= kMaxBatchTiles &&
-        (info.maxBatchTiles == 0 || info.maxBatchTiles >= kUnitTiles) &&
-        info.threads <= kMaxThreads && info.io <= SLUICE_STREAM_IO_DIRECT;
-    if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
-    const bool decodesOnGpu = isGpu(info.context);
-    // Without `gpu`, a GPU context could neither copy nor report that a batch is complete.
-    if (decodesOnGpu && info.gpu == nullptr) return SLUICE_ERROR_ARGUMENT;
-    if (info.source.host == nullptr ||
-        reinterpret_cast<uintptr_t>(info.source.host) % kHostAlignment != 0 ||
-        info.source.buffer.offset % kStoredAlignment != 0)
-        return SLUICE_ERROR_ARGUMENT;
-    if (info.source.buffer.size < SLUICE_STREAM_MIN_SOURCE) return SLUICE_ERROR_BUFFER_SIZE;
-    if (info.gpu == nullptr) return SLUICE_OK;
-    if (info.output.buffer.offset % kStoredAlignment != 0 ||
-        reinterpret_cast<uintptr_t>(info.output.host) % kStoredAlignment != 0 ||
-        (!decodesOnGpu && info.output.host == nullptr))
-        return SLUICE_ERROR_ARGUMENT;
-    if (info.output.buffer.size < SLUICE_STREAM_MIN_OUTPUT) return SLUICE_ERROR_BUFFER_SIZE;
-    if (!decodesOnGpu) return SLUICE_OK;
-    SluiceStreamerRequirements required = {};
-    const SluiceStatus status = sluiceGetStreamerRequirements(&info, &required);
-    if (status != SLUICE_OK) return status;
-    for (const SluiceStreamMemory* memory : {&info.control, &info.results})
-        if (memory->host == nullptr || memory->buffer.offset % kListAlignment != 0)
-            return SLUICE_ERROR_ARGUMENT;
-    if (info.scratch.offset % required.alignment != 0) return SLUICE_ERROR_ARGUMENT;
-    return info.control.buffer.size >= required.controlSize &&
-                   info.results.buffer.size >= required.resultsSize &&
-                   info.scratch.size >= required.scratchSize
-               ? SLUICE_OK
-               : SLUICE_ERROR_BUFFER_SIZE;
+    return {info != nullptr ? Reporter{info->report, info->reportUser} : Reporter{}, function};
+}
+ArgumentChecker checkerOf(SluiceStreamer streamer, const char* function)
+{
+    return {streamer != nullptr ? streamer->reporter() : Reporter{}, function};
+}
+ArgumentChecker checkerOf(SluiceStreamFile file, const char* function)
+{
+    return checkerOf(file != nullptr ? file->owner : nullptr, function);
+}
+
+// Checks the members that sluiceGetStreamerRequirements reads.
+void checkBatches(ArgumentChecker& check, const SluiceStreamerInfo& info)
+{
+    check.given(SLUICE_NAMED(info.context));
+    check.atLeast(SLUICE_NAMED(info.maxBatches), 1);
+    check.atMost(SLUICE_NAMED(info.maxBatches), kMaxBatches);
+    check.atMost(SLUICE_NAMED(info.maxBatchTiles), kMaxBatchTiles);
+    check.require(SLUICE_NAMED(info.maxBatchTiles),
+                  info.maxBatchTiles == 0 || info.maxBatchTiles >= kUnitTiles,
+                  "is 0, or at least the limit", SLUICE_ERROR_ARGUMENT, kUnitTiles);
+    check.atMost(SLUICE_NAMED(info.decoding.sides), SLUICE_STREAM_BOTH);
+}
+
+void checkNumbers(ArgumentChecker& check, const SluiceStreamerInfo& info)
+{
+    checkBatches(check, info);
+    check.atLeast(SLUICE_NAMED(info.maxGroups), 1);
+    check.atMost(SLUICE_NAMED(info.maxGroups), kMaxGroups);
+    check.atLeast(SLUICE_NAMED(info.maxRequests), 1);
+    check.atMost(SLUICE_NAMED(info.maxRequests), kMaxRequests);
+    check.atMost(SLUICE_NAMED(info.maxUnits), kMaxUnits);
+    check.atMost(SLUICE_NAMED(info.threads), kMaxThreads);
+    check.atMost(SLUICE_NAMED(info.io), SLUICE_STREAM_IO_DIRECT);
+    check.atMost(SLUICE_NAMED(info.decoding.maxThreads), kMaxThreads);
+}
+
+// Checks a ring, or a list that the GPU reads or writes. needsHost: the memory must have a host
+// address.
+void checkMemory(ArgumentChecker& check, const Named<SluiceStreamMemory>& memory, uint64_t size,
+                 uint64_t alignment, bool needsHost)
+{
+    const SluiceStreamMemory& is = memory.value;
+    const auto member = [&](const uint64_t& value) { return named(memory.name, value); };
+    const uint64_t host = uint64_t(reinterpret_cast<uintptr_t>(is.host));
+    check.require(member(host), !needsHost || host != 0, "has a host address");
+    check.require(member(is.buffer.offset), is.buffer.offset % alignment == 0,
+                  "has a buffer.offset that is a multiple of the limit", SLUICE_ERROR_ARGUMENT,
+                  alignment);
+    check.require(member(is.buffer.size), is.buffer.size >= size,
+                  "has a buffer.size of at least the limit", SLUICE_ERROR_BUFFER_SIZE, size);
 }
 
 // Adds `count` tiles of one codec and size to the totals.
@@ -82,21 +108,15 @@ void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t 
     }
 }
 
-} // namespace
-
-// A batch may consist entirely of tiles of any one kind, up to the limits of that kind. The result
-// is the largest requirement of any such batch.
-SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
-                                           SluiceStreamerRequirements* requirements)
+// Computes the largest requirements of any batch. A batch may consist entirely of tiles of one
+// kind, up to the limits of that kind. Errors: those of sluiceGetTilesRequirements.
+SluiceStatus requirementsOf(const SluiceStreamerInfo& info,
+                            SluiceStreamerRequirements& requirements)
 {
-    if (info == nullptr || requirements == nullptr || info->context == nullptr ||
-        info->maxBatches == 0 || info->maxBatches > kMaxBatches ||
-        info->maxBatchTiles > kMaxBatchTiles ||
-        (info->maxBatchTiles != 0 && info->maxBatchTiles < kUnitTiles))
-        return SLUICE_ERROR_ARGUMENT;
-    *requirements = {0, 0, 0, kListAlignment, 0};
-    if (!isGpu(info->context)) return SLUICE_OK;
-    const SluiceStreamerInfo limits = withDefaults(*info);
+    const bool usesHost = info.decoding.sides != SLUICE_STREAM_GPU_ALONE;
+    requirements = {0, 0, 0, kListAlignment, 0, usesHost ? 1u : 0u};
+    if (!gpuMayDecode(info)) return SLUICE_OK;
+    const SluiceStreamerInfo limits = withDefaults(info);
     const uint64_t tiles = limits.maxBatchTiles, filtered = limits.maxFilteredSize;
     const uint32_t description = 0;
     SluiceTilesInfo batch = {};
@@ -108,6 +128,7 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
     constexpr Kind kKinds[] = {
         {SLUICE_CODEC_GDEFLATE, 65536, false}, {SLUICE_CODEC_GDEFLATE, 65536, true},
         {SLUICE_CODEC_GSTD, 262144, false},    {SLUICE_CODEC_GSTD, 262144, true},
+        {SLUICE_CODEC_ZSTD, 262144, false},    {SLUICE_CODEC_ZSTD, 262144, true},
         {SLUICE_CODEC_FLOAT, 1 << 20, false},  {SLUICE_CODEC_STORE, 1 << 20, false},
     };
     for (const Kind& kind : kKinds) {
@@ -119,22 +140,110 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
         if (totals.tileCount == 0) continue; // this build lacks the codec's component
         SluiceTilesRequirements required = {};
         const SluiceStatus status =
-            sluiceGetTilesRequirements(info->context, &batch, &totals, &required);
+            sluiceGetTilesRequirements(info.context, &batch, &totals, &required);
         if (status != SLUICE_OK) return status;
-        requirements->kernels |= sluiceGetTilesKernels(&totals);
-        requirements->controlSize = std::max(requirements->controlSize, required.controlSize);
-        requirements->resultsSize = std::max(requirements->resultsSize, required.resultsSize);
-        requirements->scratchSize = std::max(requirements->scratchSize, required.scratchSize);
-        requirements->alignment = std::max(requirements->alignment, required.scratchAlignment);
+        requirements.kernels |= sluiceGetTilesKernels(&totals) & ~uint32_t(SLUICE_KERNELS_ZSTD);
+        requirements.controlSize = std::max(requirements.controlSize, required.controlSize);
+        requirements.resultsSize = std::max(requirements.resultsSize, required.resultsSize);
+        requirements.scratchSize = std::max(requirements.scratchSize, required.scratchSize);
+        requirements.alignment = std::max(requirements.alignment, required.scratchAlignment);
     }
     // Every slot has additional room for filter descriptions, and for the lists of further targets.
     constexpr uint64_t kMore = 1 << 20;
     const auto slots = [&](uint64_t size) {
-        return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info->maxBatches;
+        return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info.maxBatches;
     };
-    requirements->controlSize = slots(requirements->controlSize);
-    requirements->resultsSize = slots(requirements->resultsSize);
+    requirements.controlSize = slots(requirements.controlSize);
+    requirements.resultsSize = slots(requirements.resultsSize);
     return SLUICE_OK;
+}
+
+void checkInfo(ArgumentChecker& check, const SluiceStreamerInfo& info)
+{
+    checkNumbers(check, info);
+    if (!check.isOk()) return;
+    const bool decodesOnGpu = gpuMayDecode(info);
+    const auto hostOf = [](const SluiceStreamMemory& memory) {
+        return reinterpret_cast<uintptr_t>(memory.host);
+    };
+    check.require(SLUICE_NAMED(info.decoding.sides),
+                  decodesOnGpu || info.decoding.sides != SLUICE_STREAM_GPU_ALONE,
+                  "is not GPU_ALONE where the context is of the CPU");
+    // Without `gpu`, a GPU could neither copy nor report that a batch is complete.
+    check.require(SLUICE_NAMED(info.gpu), info.gpu != nullptr || !decodesOnGpu,
+                  "is not NULL where the GPU may decode");
+    checkMemory(check, SLUICE_NAMED(info.source), SLUICE_STREAM_MIN_SOURCE, kStoredAlignment, true);
+    check.require(SLUICE_NAMED(info.source.host), hostOf(info.source) % kHostAlignment == 0,
+                  "is a multiple of the limit", SLUICE_ERROR_ARGUMENT, kHostAlignment);
+    if (info.gpu == nullptr || !check.isOk()) return;
+    checkMemory(check, SLUICE_NAMED(info.output), SLUICE_STREAM_MIN_OUTPUT, kStoredAlignment,
+                !decodesOnGpu);
+    check.require(SLUICE_NAMED(info.output.host), hostOf(info.output) % kStoredAlignment == 0,
+                  "is a multiple of the limit", SLUICE_ERROR_ARGUMENT, kStoredAlignment);
+    if (!decodesOnGpu || !check.isOk()) return;
+    SluiceStreamerRequirements required = {};
+    const SluiceStatus status = requirementsOf(info, required);
+    check.require(SLUICE_NAMED(info.context), status == SLUICE_OK, "can decode batches", status);
+    checkMemory(check, SLUICE_NAMED(info.control), required.controlSize, kListAlignment, true);
+    checkMemory(check, SLUICE_NAMED(info.results), required.resultsSize, kListAlignment, true);
+    check.require(SLUICE_NAMED(info.scratch), info.scratch.offset % required.alignment == 0,
+                  "has an offset that is a multiple of the limit", SLUICE_ERROR_ARGUMENT,
+                  required.alignment);
+    check.require(SLUICE_NAMED(info.scratch), info.scratch.size >= required.scratchSize,
+                  "has a size of at least the limit", SLUICE_ERROR_BUFFER_SIZE,
+                  required.scratchSize);
+}
+
+} // namespace
+
+SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
+                                           SluiceStreamerRequirements* requirements)
+{
+    ArgumentChecker check = checkerOf(info, __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(requirements)))
+        return check.status();
+    checkBatches(check, *info);
+    return check.isOk() ? requirementsOf(*info, *requirements) : check.status();
+}
+
+// Starts with the numbers of large batches, which are fast, and halves them until all memory
+// together takes at most `memory` bytes.
+SluiceStatus sluiceGetStreamerDefaults(SluiceContext context, uint64_t memory,
+                                       SluiceStreamerInfo* info, uint32_t* kernels)
+{
+    ArgumentChecker check(Reporter{}, __func__);
+    if (!check.given(SLUICE_NAMED(context)) || !check.given(SLUICE_NAMED(info)))
+        return check.status();
+    SluiceStreamerRequirements required = {};
+    uint64_t total = 0;
+    for (uint32_t halvings = 0; halvings < kMostHalvings; ++halvings) {
+        const auto halved = [&](uint64_t most, uint64_t least) {
+            return std::max(most >> halvings, least);
+        };
+        *info = {};
+        info->context = context;
+        info->maxGroups = kDefaultGroups;
+        info->maxRequests = 4 * kDefaultGroups;
+        info->maxBatches = kDefaultBatches;
+        info->threads = kDefaultThreads;
+        info->maxBatchTiles = uint32_t(halved(4 * SLUICE_STREAM_BATCH_TILES, kUnitTiles));
+        info->gstdTilesAtOnce = uint32_t(halved(4 * SLUICE_STREAM_GSTD_TILES, 8));
+        info->maxFilteredSize = halved(4 * uint64_t(SLUICE_STREAM_FILTERED_SIZE), kUnitWork);
+        info->source.buffer.size = halved(kMostRing, SLUICE_STREAM_MIN_SOURCE);
+        info->output.buffer.size = halved(kMostRing, SLUICE_STREAM_MIN_OUTPUT);
+        const SluiceStatus status = requirementsOf(*info, required);
+        if (status != SLUICE_OK) return status;
+        info->control.buffer.size = required.controlSize;
+        info->results.buffer.size = required.resultsSize;
+        info->scratch.size = required.scratchSize;
+        total = info->source.buffer.size + info->output.buffer.size + required.controlSize +
+                required.resultsSize + required.scratchSize;
+        if (total <= memory) break;
+    }
+    check.require(SLUICE_NAMED(memory), total <= memory, "is at least the limit",
+                  SLUICE_ERROR_BUFFER_SIZE, total);
+    if (kernels != nullptr) *kernels = required.kernels;
+    return check.status();
 }
 
 SluiceStatus sluiceCreateStreamer(const SluiceStreamerInfo* info, SluiceStreamer* streamer)
@@ -145,13 +254,15 @@ SluiceStatus sluiceCreateStreamer(const SluiceStreamerInfo* info, SluiceStreamer
 SluiceStatus sluice::stream::createStreamer(const SluiceStreamerInfo* info, const System& system,
                                             SluiceStreamer* streamer)
 {
-    if (info == nullptr || streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    ArgumentChecker check = checkerOf(info, "sluiceCreateStreamer");
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(streamer)))
+        return check.status();
     *streamer = nullptr;
     return guarded([&] {
-        SluiceStatus status = checkInfo(*info);
-        if (status != SLUICE_OK) return status;
+        checkInfo(check, *info);
+        if (!check.isOk()) return check.status();
         auto made = std::make_unique<SluiceStreamer_T>(*info, system);
-        status = made->start();
+        const SluiceStatus status = made->start();
         if (status == SLUICE_OK) *streamer = made.release();
         return status;
     });
@@ -170,80 +281,96 @@ SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs, uint32_t* 
 SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInfo* info,
                               SluiceStreamFile* file)
 {
-    if (streamer == nullptr || info == nullptr || file == nullptr ||
-        (info->path == nullptr) != (info->functions != nullptr) ||
-        (info->functions != nullptr && info->functions->read == nullptr))
-        return SLUICE_ERROR_ARGUMENT;
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (!check.given(SLUICE_NAMED(streamer)) || !check.given(SLUICE_NAMED(info)) ||
+        !check.given(SLUICE_NAMED(file)))
+        return check.status();
+    check.require(SLUICE_NAMED(info->path), (info->path == nullptr) != (info->functions == nullptr),
+                  "is not NULL if and only if functions is NULL");
+    if (info->functions != nullptr) check.given(SLUICE_NAMED(info->functions->read));
+    if (!check.isOk()) return check.status();
     return guarded([&] { return streamer->open(*info, *file); });
-}
-
-SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file, SluiceStreamIoReport* report)
-{
-    if (file == nullptr || report == nullptr) return SLUICE_ERROR_ARGUMENT;
-    if (file->state.load(std::memory_order_acquire) != SluiceStreamFile_T::isOpen)
-        return SLUICE_ERROR_NOT_READY;
-    *report = file->ioReport();
-    return SLUICE_OK;
 }
 
 SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file)
 {
-    if (streamer == nullptr || file == nullptr || file->owner != streamer)
-        return SLUICE_ERROR_ARGUMENT;
-    streamer->giveUp(file);
-    return SLUICE_OK;
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (!check.given(SLUICE_NAMED(streamer)) || !check.given(SLUICE_NAMED(file)))
+        return check.status();
+    check.require(SLUICE_NAMED(file), file->owner == streamer, "is a file of the streamer");
+    if (check.isOk()) streamer->giveUp(file);
+    return check.status();
 }
 
 namespace {
 
-SluiceStatus checkArchive(SluiceStreamFile file, bool hasResult)
+// Checks that a file was given, and is open.
+void checkOpen(ArgumentChecker& check, SluiceStreamFile file)
 {
-    if (file == nullptr || !file->isArchive || !hasResult) return SLUICE_ERROR_ARGUMENT;
-    return file->state.load(std::memory_order_acquire) == SluiceStreamFile_T::isOpen
-               ? SLUICE_OK
-               : SLUICE_ERROR_NOT_READY;
+    if (check.given(SLUICE_NAMED(file))) check.end(file->openStatus());
+}
+
+void checkArchive(ArgumentChecker& check, SluiceStreamFile file)
+{
+    if (check.given(SLUICE_NAMED(file)))
+        check.require(SLUICE_NAMED(file), file->isArchive, "is an archive");
+    if (check.isOk()) checkOpen(check, file);
 }
 
 } // namespace
 
+SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file, SluiceStreamIoReport* report)
+{
+    ArgumentChecker check = checkerOf(file, __func__);
+    if (check.given(SLUICE_NAMED(report))) checkOpen(check, file);
+    if (check.isOk()) *report = file->ioReport();
+    return check.status();
+}
+
 SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive)
 {
-    const SluiceStatus status = checkArchive(file, archive != nullptr);
-    if (status == SLUICE_OK) *archive = file->archive;
-    return status;
+    ArgumentChecker check = checkerOf(file, __func__);
+    if (check.given(SLUICE_NAMED(archive))) checkArchive(check, file);
+    if (check.isOk()) *archive = file->archive;
+    return check.status();
 }
 
 SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name, size_t nameLength,
                                    uint32_t* asset)
 {
-    const SluiceStatus status = checkArchive(file, asset != nullptr && name != nullptr);
-    return status != SLUICE_OK
-               ? status
-               : sluiceFindArchiveAsset(&file->archive, file->index.data(), file->index.size(),
-                                        name, nameLength, asset);
+    ArgumentChecker check = checkerOf(file, __func__);
+    if (check.given(SLUICE_NAMED(name)) && check.given(SLUICE_NAMED(asset)))
+        checkArchive(check, file);
+    return check.isOk() ? file->findAsset(name, nameLength, *asset) : check.status();
 }
 
 SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t asset, SluiceArchiveAsset* info)
 {
-    const SluiceStatus status = checkArchive(file, info != nullptr);
-    return status != SLUICE_OK ? status
-                               : sluiceGetArchiveAsset(&file->archive, file->index.data(),
-                                                       file->index.size(), asset, info);
+    ArgumentChecker check = checkerOf(file, __func__);
+    if (check.given(SLUICE_NAMED(info))) checkArchive(check, file);
+    if (!check.isOk()) return check.status();
+    check.require(SLUICE_NAMED(asset), asset < file->archive.assetCount, "is less than the limit",
+                  SLUICE_ERROR_ARGUMENT, file->archive.assetCount);
+    return check.isOk() ? file->getAsset(asset, *info) : check.status();
 }
 
 SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels)
 {
-    const SluiceStatus status = checkArchive(file, kernels != nullptr);
-    if (status == SLUICE_OK) *kernels = file->kernels;
-    return status;
+    ArgumentChecker check = checkerOf(file, __func__);
+    if (check.given(SLUICE_NAMED(kernels))) checkArchive(check, file);
+    if (check.isOk()) *kernels = file->kernels();
+    return check.status();
 }
 
 SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer, const SluiceStreamGroupInfo* info,
                                 SluiceStreamGroup* group)
 {
-    if (streamer == nullptr || info == nullptr || group == nullptr) return SLUICE_ERROR_ARGUMENT;
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (!check.given(SLUICE_NAMED(streamer)) || !check.given(SLUICE_NAMED(info)) ||
+        !check.given(SLUICE_NAMED(group)))
+        return check.status();
     *group = 0;
-    return streamer->submit(*info, *group);
+    return streamer->submit(check, *info, *group);
 }
 
 SluiceStatus sluiceStreamSetPriority(SluiceStreamer streamer, SluiceStreamGroup group,
@@ -268,24 +395,52 @@ SluiceStatus sluiceStreamCancelTags(SluiceStreamer streamer, uint64_t mask, uint
     return SLUICE_OK;
 }
 
+namespace {
+
+// While a streamer has a submitter, the submitter records, and the engine must not.
+bool checkRecords(ArgumentChecker& check, SluiceStreamer streamer)
+{
+    if (check.given(SLUICE_NAMED(streamer)))
+        check.require(SLUICE_NAMED(streamer), !streamer->hasSubmitter(), "has no submitter");
+    return check.isOk();
+}
+
+} // namespace
+
 SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceCommands commands,
                                 const SluiceStreamBudget* budget, SluiceStreamBatch* batch)
 {
-    if (streamer == nullptr || budget == nullptr || batch == nullptr || streamer->hasSubmitter())
-        return SLUICE_ERROR_ARGUMENT;
-    return streamer->batcher().record(commands, *budget, *batch);
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (!checkRecords(check, streamer) || !check.given(SLUICE_NAMED(budget)) ||
+        !check.given(SLUICE_NAMED(batch)))
+        return check.status();
+    *batch = {};
+    const Gpu& gpu = streamer->gpu();
+    check.require(SLUICE_NAMED(commands),
+                  commands != nullptr || !gpu.isThere() || gpu.isImmediate(),
+                  "is a command buffer");
+    check.require(SLUICE_NAMED(budget->semaphore),
+                  budget->semaphore == 0 || !gpu.isThere() || gpu.hasSemaphores(),
+                  "is 0 without semaphores of Vulkan", SLUICE_ERROR_UNSUPPORTED);
+    return check.isOk() ? streamer->batcher().record(commands, *budget, *batch) : check.status();
 }
 
 SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch)
 {
-    return streamer == nullptr || streamer->hasSubmitter() ? SLUICE_ERROR_ARGUMENT
-                                                           : streamer->batcher().discard(batch);
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (checkRecords(check, streamer))
+        check.require(SLUICE_NAMED(batch), streamer->batcher().discard(batch),
+                      "is the newest batch under way, which does not run yet");
+    return check.status();
 }
 
 SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch)
 {
-    return streamer == nullptr || streamer->hasSubmitter() ? SLUICE_ERROR_ARGUMENT
-                                                           : streamer->completion().complete(batch);
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (checkRecords(check, streamer))
+        check.require(SLUICE_NAMED(batch), streamer->completion().complete(batch),
+                      "is the number of a batch");
+    return check.status();
 }
 
 SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer)
@@ -297,9 +452,11 @@ SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer)
 
 SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEvent* events, uint32_t* count)
 {
-    if (streamer == nullptr || count == nullptr || (*count != 0 && events == nullptr))
-        return SLUICE_ERROR_ARGUMENT;
-    return streamer->completion().poll(events, *count);
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (!check.given(SLUICE_NAMED(streamer)) || !check.given(SLUICE_NAMED(count)))
+        return check.status();
+    check.require(SLUICE_NAMED(events), *count == 0 || events != nullptr, "is not NULL");
+    return check.isOk() ? streamer->completion().poll(events, *count) : check.status();
 }
 
 int sluiceStreamEventFd(SluiceStreamer streamer)
@@ -309,7 +466,8 @@ int sluiceStreamEventFd(SluiceStreamer streamer)
 
 SluiceStatus sluiceStreamGetCounters(SluiceStreamer streamer, SluiceStreamCounters* counters)
 {
-    if (streamer == nullptr || counters == nullptr) return SLUICE_ERROR_ARGUMENT;
-    streamer->counters(*counters);
-    return SLUICE_OK;
+    ArgumentChecker check = checkerOf(streamer, __func__);
+    if (check.given(SLUICE_NAMED(streamer)) && check.given(SLUICE_NAMED(counters)))
+        streamer->counters(*counters);
+    return check.status();
 }

@@ -9,31 +9,38 @@
 
 #include "stream/cost_model.h"
 #include "stream/group.h"
+#include "stream/side_policy.h"
 
 namespace sluice::stream {
 
-// The tiles of a batch that are decoded into one buffer. They form one batch of sluice_tiles.h.
+// The tiles of a batch that are decoded into one buffer, with the same flags. They form one batch
+// of sluice_tiles.h.
 struct TargetBatch {
     SluiceBuffer destination{};
+    uint32_t flags = 0; // SluiceTilesFlags
     SluiceTileTotals totals{};
     SluiceTileTotals room{}; // `required` suffices for these totals
     SluiceTilesRequirements required{};
     SluiceTilesInfo info{};
+    bool isAfterOthers = false; // scratch has no room for it beside the targets before it
     std::vector<SluiceTile> tiles;
 };
 constexpr uint32_t kTargets = 4;
 
 struct Batch {
     uint64_t number = 0;               // 0: the slot is free
-    uint64_t semaphore = 0, value = 0; // the batch's submission signals them
+    uint64_t semaphore = 0, value = 0; // its submission signals the semaphore with the value
     Queue units;
     uint32_t unitCount = 0, copies = 0;
     uint32_t targetCount = 0;
     TargetBatch targets[kTargets];
     std::vector<uint32_t> unitTargets;   // target of each unit in `units`; kNone: no tiles
-    std::vector<uint32_t> unitFirstTile; // each unit's first tile among its target's
+    std::vector<uint32_t> unitFirstTile; // index of each unit's first tile in its target's tiles
+    double predicted = 0;                // milliseconds; 0 until the batch is recorded
     CostInputs cost;
-    CostWeights weights; // the model's when the batch began
+    CostWeights weights; // those of the cost model when the batch began
+    SideChoice choice;   // who may take from the line (line.h), when the batch began
+    bool isFull = false; // a limit keeps ready units out of it
 };
 
 // Control and results are divided into one slot per batch under way. Within the slot, each target
@@ -42,16 +49,6 @@ constexpr uint64_t kSlotAlignment = 256;
 inline uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
 {
     return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;
-}
-
-// These say whether the GPU decodes a unit, and whether it copies it.
-inline bool isDecodedByGpu(const Unit& unit)
-{
-    return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);
-}
-inline bool isCopied(const Unit& unit)
-{
-    return unit.route == Route::output || unit.route == Route::plain;
 }
 
 } // namespace sluice::stream

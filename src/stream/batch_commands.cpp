@@ -14,7 +14,7 @@ SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
     return {buffer.handle, buffer.offset + offset, size};
 }
 
-// Returns whether they share layers of a level.
+// Returns whether a and b are boxes of the same level of an image, and have layers in common.
 bool overlap(const SluiceStreamImage& a, const SluiceStreamImage& b)
 {
     return a.image == b.image && a.level == b.level &&
@@ -28,6 +28,7 @@ SluiceStatus BatchCommands::prepare(Batch& batch, uint32_t slot) const
 {
     uint64_t control = slot * slotSize(m_info.control, m_info.maxBatches);
     uint64_t results = slot * slotSize(m_info.results, m_info.maxBatches);
+    uint64_t scratch = 0;
     uint32_t kernels = 0;
     SluiceStatus status = SLUICE_OK;
     for (uint32_t i = 0; i < batch.targetCount && status == SLUICE_OK; ++i) {
@@ -38,6 +39,7 @@ SluiceStatus BatchCommands::prepare(Batch& batch, uint32_t slot) const
         info.tiles = target.tiles.data();
         info.tileCount = uint32_t(target.tiles.size());
         info.totals = &target.totals;
+        info.flags = target.flags;
         info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
         info.source = m_info.source.buffer;
         info.sourceHost = m_info.source.host;
@@ -46,13 +48,21 @@ SluiceStatus BatchCommands::prepare(Batch& batch, uint32_t slot) const
         info.controlHost = static_cast<uint8_t*>(m_info.control.host) + control;
         info.results = partOf(m_info.results.buffer, results, target.required.resultsSize);
         info.resultsHost = static_cast<uint8_t*>(m_info.results.host) + results;
-        info.scratch = m_info.scratch;
+        // Targets run side by side as long as each has scratch of its own.
+        SluiceTilesRequirements exact = {};
+        status = sluiceGetTilesRequirements(m_info.context, &info, &target.totals, &exact);
+        const uint64_t alignment = std::max(exact.scratchAlignment, kSlotAlignment);
+        scratch = (scratch + alignment - 1) / alignment * alignment;
+        target.isAfterOthers = scratch + exact.scratchSize > m_info.scratch.size;
+        if (target.isAfterOthers) scratch = 0;
+        info.scratch = partOf(m_info.scratch, scratch, exact.scratchSize);
+        scratch += exact.scratchSize;
         const auto next = [](uint64_t at, uint64_t size) {
             return (at + size + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
         };
         control = next(control, target.required.controlSize);
         results = next(results, target.required.resultsSize);
-        status = sluicePrepareTiles(m_info.context, &info);
+        if (status == SLUICE_OK) status = sluicePrepareTiles(m_info.context, &info);
     }
     SluiceContextInfo about = {};
     if (status == SLUICE_OK) status = sluiceGetContextInfo(m_info.context, &about);
@@ -66,12 +76,16 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
     SluiceStreamGpu& gpu = m_gpu.api();
     gpu.timestamp(commands, m_gpu.id(), slot, false);
     gpu.barrierBefore(commands);
-    for (uint32_t i = 0; i < batch.targetCount; ++i) {
-        // All targets and batches use the same scratch, so the previous user must have finished
-        // with it.
+    for (uint32_t first = 0; first < batch.targetCount;) {
+        SluiceTilesInfo infos[kTargets];
+        uint32_t count = 0;
+        do
+            infos[count++] = batch.targets[first++].info;
+        while (first < batch.targetCount && !batch.targets[first].isAfterOthers);
+        // All batches use the same scratch, so the commands that used it before must have ended.
         SluiceStatus status = sluiceCmdBarrier(m_info.context, commands);
         if (status == SLUICE_OK)
-            status = sluiceCmdTiles(m_info.context, commands, &batch.targets[i].info);
+            status = sluiceCmdTilesTogether(m_info.context, commands, infos, count);
         if (status != SLUICE_OK) return status;
     }
     gpu.barrierToCopies(commands);
@@ -84,9 +98,10 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
     return SLUICE_OK;
 }
 
-// Starting with unit `at`, copies as many units as can share one barrier for layout transitions
-// before all of their copies and one after. It stops at a unit whose image is already in such a
-// barrier: an image with two requests in a batch changes its layout twice.
+// Copies units from `at` on, with one barrier for layout transitions before all of the copies and
+// one after them. Stops before a unit whose image is already in such a barrier, because an image
+// with two requests in a batch changes its layout twice. Moves `at` to the unit before which it has
+// stopped.
 SluiceStatus BatchCommands::copySome(uint32_t& at, SluiceCommands commands) const
 {
     SluiceStreamGpu& gpu = m_gpu.api();
@@ -132,7 +147,7 @@ SluiceStatus BatchCommands::copyUnit(const Unit& unit, SluiceCommands commands) 
     const Request& request = m_requests[unit.request];
     const SluiceBuffer& ring =
         unit.route == Route::plain ? m_info.source.buffer : m_info.output.buffer;
-    uint64_t from = ring.offset + unit.outputBase;
+    uint64_t from = ring.offset + unit.copyBase;
     if (unit.route == Route::output) {
         uint32_t count = 0;
         const TileRecord* records = request.info.file->records(request.info.asset, count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes the lists of a batch and records its commands. No other thread touches the units of a
-// batch, so this needs no lock.
+// batch, so these functions need no lock.
 #pragma once
 
 #include "stream/batch.h"

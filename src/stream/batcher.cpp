@@ -7,18 +7,7 @@ namespace sluice::stream {
 
 namespace {
 
-void addCost(CostInputs& cost, const TileRecord& tile)
-{
-    const bool isFiltered = tile.filterOffset != 0;
-    switch (tile.codec) {
-    case SLUICE_CODEC_GSTD: cost.addGstdTile(tile.storedSize, tile.size, isFiltered); break;
-    case SLUICE_CODEC_FLOAT: cost.addFloatTile(tile.size, isFiltered); break;
-    case SLUICE_CODEC_STORE: cost.addStoredTile(tile.size, isFiltered); break;
-    default: cost.addGdeflateTile(tile.storedSize, tile.size, isFiltered); break;
-    }
-}
-
-// Returns the totals after some more tiles of each kind that is already present. The filtered size
+// Returns the totals after kMore more tiles of each kind that occurs in them. The filtered size
 // stays within its limit.
 SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
 {
@@ -41,8 +30,9 @@ SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
 
 bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
 {
-    bool fits =
-        totals.filteredSize <= room.filteredSize && totals.descriptionSize <= room.descriptionSize;
+    bool fits = totals.filteredSize <= room.filteredSize &&
+                totals.descriptionSize <= room.descriptionSize &&
+                totals.largestGstd <= room.largestGstd && totals.largestZstd <= room.largestZstd;
     for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
         fits = fits && totals.largestFiltered[kind] <= room.largestFiltered[kind];
         for (uint32_t filtered = 0; filtered < 2; ++filtered)
@@ -52,15 +42,18 @@ bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
     return fits;
 }
 
-// Requests for parts of the same buffer share a target. The target's range extends to the furthest
-// byte that one of them writes.
-uint32_t targetFor(Batch& batch, uint64_t handle)
+// Returns the index of the batch's target for the buffer and these flags, or kNone if all targets
+// are taken. Requests for parts of the same buffer share a target, whose range extends to the
+// furthest byte that one of them writes.
+uint32_t targetFor(Batch& batch, uint64_t handle, uint32_t flags)
 {
     for (uint32_t i = 0; i < batch.targetCount; ++i)
-        if (batch.targets[i].destination.handle == handle) return i;
+        if (batch.targets[i].destination.handle == handle && batch.targets[i].flags == flags)
+            return i;
     if (batch.targetCount == kTargets) return kNone;
     TargetBatch& target = batch.targets[batch.targetCount];
     target.destination = {handle, 0, 0};
+    target.flags = flags;
     target.totals = target.room = {};
     target.required = {};
     target.tiles.clear();
@@ -69,19 +62,25 @@ uint32_t targetFor(Batch& batch, uint64_t handle)
 
 } // namespace
 
-Batcher::Batcher(const SluiceStreamerInfo& info, bool decodes, Monitor& monitor, Gpu& gpu,
-                 Ledger& ledger)
+Batcher::Batcher(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger)
     : m_info(info), m_monitor(monitor), m_gpu(gpu), m_ledger(ledger),
       m_commands(info, gpu, ledger.requests, ledger.units),
       m_controlSlot(slotSize(info.control, info.maxBatches)),
-      m_resultsSlot(slotSize(info.results, info.maxBatches)), m_batches(info.maxBatches)
+      m_resultsSlot(slotSize(info.results, info.maxBatches)), m_batches(info.maxBatches),
+      m_sharedTiles(gpuMayDecode(info) ? info.maxUnits : 0)
 {
     for (Batch& batch : m_batches) {
         for (TargetBatch& target : batch.targets)
-            target.tiles.reserve(decodes ? info.maxBatchTiles : 0);
+            target.tiles.reserve(gpuMayDecode(info) ? info.maxBatchTiles : 0);
         batch.unitTargets.reserve(info.maxUnits);
         batch.unitFirstTile.reserve(info.maxUnits);
     }
+}
+
+// Decides who may take from the line (line.h), if there is something in it.
+SideChoice Batcher::chooseSide(Held& held) const
+{
+    return m_ledger.work.line.empty(held) ? SideChoice{} : m_ledger.chooseSide(held);
 }
 
 // Returns NULL if nothing is to be recorded now.
@@ -89,11 +88,20 @@ Batch* Batcher::begin(const SluiceStreamBudget& budget)
 {
     Held held(m_monitor);
     m_ledger.work.countRecordCall(held);
-    if (!m_gpu.isThere() || m_gpu.isLost() || !m_ledger.work.isWorthRecording(held, budget))
+    m_ledger.sides.noteKernels(held, m_ledger.work);
+    m_ledger.sides.noteRecord(held, budget);
+    const SideChoice choice = chooseSide(held);
+    if (choice.cpu) held.wakeWorkers();
+    if (!m_gpu.isThere() || m_gpu.isLost() ||
+        !m_ledger.work.isWorthRecording(held, budget, choice.gpu))
         return nullptr;
     const auto batch = std::find_if(m_batches.begin(), m_batches.end(),
                                     [](const Batch& one) { return one.number == 0; });
-    if (batch == m_batches.end()) return nullptr; // the maximum number of batches is under way
+    if (batch == m_batches.end()) { // the maximum number of batches is under way
+        m_ledger.sides.noteRefused(held);
+        if (chooseSide(held).cpu) held.wakeWorkers();
+        return nullptr;
+    }
     batch->semaphore = budget.semaphore;
     batch->value = budget.value;
     batch->number = ++m_lastNumber;
@@ -102,7 +110,10 @@ Batch* Batcher::begin(const SluiceStreamBudget& budget)
     batch->unitTargets.clear();
     batch->unitFirstTile.clear();
     batch->cost = {};
-    batch->weights = m_costs.weights();
+    batch->weights = m_ledger.sides.gpuCosts(held).weights();
+    batch->predicted = 0;
+    batch->choice = choice;
+    batch->isFull = false;
     ++m_ledger.pending.batches;
     return &*batch;
 }
@@ -111,10 +122,6 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
                              SluiceStreamBatch& result)
 {
     result = {};
-    if (m_gpu.isThere() && commands == nullptr && !m_gpu.isImmediate())
-        return SLUICE_ERROR_ARGUMENT;
-    if (budget.semaphore != 0 && m_gpu.isThere() && !m_gpu.hasSemaphores())
-        return SLUICE_ERROR_UNSUPPORTED;
     Batch* batch = begin(budget);
     if (batch == nullptr) return SLUICE_OK;
     result.number = batch->number;
@@ -123,13 +130,17 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
     SluiceStatus status = SLUICE_OK;
     if (batch->unitCount != 0) {
         result.copies = batch->copies;
-        result.predictedMilliseconds = float(batch->weights.predict(batch->cost));
+        const double predicted = batch->weights.predict(batch->cost);
+        result.predictedMilliseconds = float(predicted);
         status = m_commands.prepare(*batch, slotOf(*batch));
         const bool isPrepared = status == SLUICE_OK;
         if (isPrepared) status = m_commands.record(*batch, slotOf(*batch), commands);
-        if (status == SLUICE_OK) return status;
-        // A part of the batch may be running already, and nothing could tell when that part is
-        // done.
+        if (status == SLUICE_OK) {
+            noteRecorded(*batch, predicted);
+            return status;
+        }
+        // With CUDA a part of the batch may be running already, and nothing could tell when that
+        // part is done.
         if (isPrepared && m_gpu.isImmediate()) {
             m_gpu.lose();
             result = {};
@@ -142,34 +153,56 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
     return status;
 }
 
+// Notes what the batch was predicted to take. Units that the batch has left in the line may go to
+// threads now.
+void Batcher::noteRecorded(Batch& batch, double predicted)
+{
+    Held held(m_monitor);
+    batch.predicted = predicted;
+    m_ledger.sides.noteBatch(held, {predicted, batch.unitCount, batch.isFull,
+                                    batch.targetCount != 0, batch.choice.gpuReason});
+    if (chooseSide(held).cpu) held.wakeWorkers();
+}
+
 // When each group has a single unit, every unit comes with a group and a request that this core's
 // caches do not hold yet. Each prefetch dereferences only an object that an earlier prefetch has
 // brought in: first the group, then its unit, then the unit's request.
-void Batcher::prefetchReady(Held& held) const
+void Batcher::prefetchReady(Held& held, bool isInLine) const
 {
     constexpr uint32_t kRequest = 2, kUnit = 4, kGroup = 6;
+    const auto groupAfter = [&](uint32_t others) -> const Group* {
+        return isInLine ? m_ledger.work.line.later(held, others)
+                        : m_ledger.work.laterToCopy(held, others);
+    };
     const auto unitOf = [&](uint32_t others) -> const Unit* {
-        const Group* group = m_ledger.work.laterToRecord(held, others);
-        return group != nullptr && !group->ready.empty() ? &m_ledger.units[group->ready.head]
-                                                         : nullptr;
+        const Group* group = groupAfter(others);
+        if (group == nullptr) return nullptr;
+        const Queue& units = isInLine ? group->line : group->ready;
+        return !units.empty() ? &m_ledger.units[units.head] : nullptr;
     };
     if (const Unit* unit = unitOf(kRequest)) prefetch(m_ledger.requests[unit->request]);
     if (const Unit* unit = unitOf(kUnit)) prefetch(*unit);
-    if (const Group* group = m_ledger.work.laterToRecord(held, kGroup)) prefetch(*group);
+    if (const Group* group = groupAfter(kGroup)) prefetch(*group);
 }
 
-// Adds up to kUnitsAtOnce units. The caller repeats the call, so threads that read and decode get
-// the lock in between. Returns false if no unit is left or the batch is full.
+// Adds up to kUnitsAtOnce units. The caller repeats the call, so that threads that read and decode
+// get the lock in between. Returns false if no unit is left or the batch is full.
 bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStreamBatch& result)
 {
     Held held(m_monitor);
     for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
-        Group* group = m_ledger.work.toRecord(held);
+        Group* group = m_ledger.work.toRecord(held, batch.choice.gpu);
         if (group == nullptr) break;
-        prefetchReady(held);
-        const Added added = addUnit(held, batch, m_ledger.units[group->ready.head], budget, result);
-        if (added == Added::full) return false;
-        Unit& unit = m_ledger.work.takeReady(held, *group);
+        // A group's units to copy come before those to decode.
+        const bool isInLine = group->ready.empty();
+        prefetchReady(held, isInLine);
+        const uint32_t head = isInLine ? group->line.head : group->ready.head;
+        const Added added = addUnit(held, batch, m_ledger.units[head], budget, result);
+        batch.isFull = added == Added::full;
+        if (batch.isFull) return false;
+        Unit& unit = isInLine ? m_ledger.work.line.take(held, *group)
+                              : m_ledger.work.takeReady(held, *group);
+        if (isInLine) unit.reason = uint8_t(batch.choice.gpuReason);
         if (added == Added::yes) {
             markRecorded(held, batch, unit);
             continue;
@@ -179,29 +212,40 @@ bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStrea
         m_ledger.finish(held, unit);
         m_ledger.endIfDone(held, *group);
     }
-    if (m_ledger.work.toRecord(held) != nullptr) return true;
+    if (m_ledger.work.toRecord(held, batch.choice.gpu) != nullptr) return true;
     m_ledger.work.renewAge(held);
     return false;
 }
 
-Batcher::Added Batcher::addUnit(Held&, Batch& batch, Unit& unit, const SluiceStreamBudget& budget,
-                                SluiceStreamBatch& result)
+Batcher::Added Batcher::addUnit(Held& held, Batch& batch, Unit& unit,
+                                const SluiceStreamBudget& budget, SluiceStreamBatch& result)
 {
     CostInputs cost = batch.cost; // a copy, because the unit may turn out not to fit
     const Request& request = m_ledger.requests[unit.request];
+    unit.copyBase = unit.outputBase;
     if (isCopied(unit)) cost.addCopy(unit.size);
+    const SharedTiles::Place* decoded = nullptr;
     if (isDecodedByGpu(unit)) {
         uint32_t count = 0;
-        const TileRecord* records = request.info.file->records(request.info.asset, count);
-        for (uint32_t i = 0; i < unit.tileCount; ++i)
-            addCost(cost, records[unit.firstTile + i]);
+        const TileRecord* tiles =
+            request.info.file->records(request.info.asset, count) + unit.firstTile;
+        // If the context has refused pipelines since the unit was cut, a thread will decode the
+        // unit.
+        if (!m_ledger.sides.havePipelines(held, tiles, unit.tileCount)) return Added::full;
+        decoded = findDecoded(batch, unit, tiles);
+        for (uint32_t i = 0; i < unit.tileCount && decoded == nullptr; ++i)
+            addCost(cost, tiles[i]);
     }
     const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
     const bool isOver = batch.weights.predict(cost) > double(budget.milliseconds) ||
                         (budget.bytes != 0 && result.bytesOut + unit.size > budget.bytes) ||
                         (budget.copies != 0 && copies > budget.copies);
     if (batch.unitCount != 0 && (isOver || batch.unitCount == m_info.maxUnits)) return Added::full;
-    if (isDecodedByGpu(unit)) {
+    if (decoded != nullptr) {
+        unit.copyBase = decoded->output;
+        batch.unitTargets.push_back(decoded->target);
+        batch.unitFirstTile.push_back(decoded->index);
+    } else if (isDecodedByGpu(unit)) {
         const Added added = addTiles(batch, unit);
         if (added != Added::yes) return added;
         result.tiles += unit.tileCount;
@@ -216,7 +260,9 @@ Batcher::Added Batcher::addUnit(Held&, Batch& batch, Unit& unit, const SluiceStr
     return Added::yes;
 }
 
-// Each target has its own part of control and results. The targets use scratch one after the other.
+// Returns whether the batch has room for the target with these requirements. Each target has its
+// own part of control and results. Targets for which scratch is too small together use it one after
+// the other, so scratch need only suffice for each alone.
 bool Batcher::fits(const Batch& batch, uint32_t target,
                    const SluiceTilesRequirements& required) const
 {
@@ -236,15 +282,17 @@ bool Batcher::fits(const Batch& batch, uint32_t target,
            (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
 }
 
-// Queries the requirements of the totals plus some more tiles, so that the next units need no
-// query: a query per unit would cost as much as all the rest of Record. If those do not fit, it
-// queries the requirements of the totals alone. Returns false if even these do not fit.
+// Makes sure that the batch has room for the target's totals. It queries the requirements of the
+// totals plus some more tiles, so that the next units need no query: a query per unit would cost as
+// much as all the rest of Record. If the batch has no room for these, it queries the requirements
+// of the totals alone. Returns false if the batch has no room for those either.
 bool Batcher::makeRoom(Batch& batch, uint32_t number) const
 {
     TargetBatch& target = batch.targets[number];
     const SluiceTileTotals& totals = target.totals;
     if (isWithin(totals, target.room) && fits(batch, number, target.required)) return true;
     SluiceTilesInfo info = {};
+    info.flags = target.flags;
     info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
     for (const SluiceTileTotals& room : {withMore(totals, m_info.maxFilteredSize), totals}) {
         SluiceTilesRequirements required = {};
@@ -258,12 +306,38 @@ bool Batcher::makeRoom(Batch& batch, uint32_t number) const
     return false;
 }
 
+// Returns the place of the unit's first tile, if the batch already decodes all tiles of the unit,
+// one after the other, and the unit can be copied from there. Otherwise it returns NULL.
+const SharedTiles::Place* Batcher::findDecoded(const Batch& batch, const Unit& unit,
+                                               const TileRecord* tiles) const
+{
+    if (unit.route != Route::output || unit.size == unit.decodedSize) return nullptr;
+    const SharedTiles::Place* first = m_sharedTiles.find(tiles, batch.number);
+    if (first == nullptr) return nullptr;
+    const SluiceStreamRequest& request = m_ledger.requests[unit.request].info;
+    // Copies to images begin at a multiple of the texel block's size.
+    if (request.target == SLUICE_STREAM_TO_IMAGE &&
+        (m_info.output.buffer.offset + first->output + unit.offset - tiles[0].outputOffset) %
+                request.image.blockSize !=
+            0)
+        return nullptr;
+    for (uint32_t i = 1; i < unit.tileCount; ++i) {
+        const SharedTiles::Place* place = m_sharedTiles.find(&tiles[i], batch.number);
+        if (place == nullptr || place->target != first->target ||
+            place->index != first->index + i ||
+            place->output - first->output != tiles[i].outputOffset - tiles[0].outputOffset)
+            return nullptr;
+    }
+    return first;
+}
+
 Batcher::Added Batcher::addTiles(Batch& batch, const Unit& unit)
 {
     const SluiceStreamRequest& request = m_ledger.requests[unit.request].info;
     const bool isDirect = unit.route == Route::direct;
     const SluiceBuffer& destination = isDirect ? request.buffer : m_info.output.buffer;
-    const uint32_t known = batch.targetCount, number = targetFor(batch, destination.handle);
+    const uint32_t known = batch.targetCount,
+                   number = targetFor(batch, destination.handle, request.file->tileFlags());
     if (number == kNone) return Added::full;
     TargetBatch& target = batch.targets[number];
     const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
@@ -295,6 +369,11 @@ Batcher::Added Batcher::addTiles(Batch& batch, const Unit& unit)
         std::max(target.destination.size, destination.offset + destination.size);
     batch.unitTargets.push_back(number);
     batch.unitFirstTile.push_back(uint32_t(firstTile));
+    if (isDirect || unit.size == unit.decodedSize) return Added::yes;
+    for (uint32_t i = 0; i < unit.tileCount; ++i)
+        m_sharedTiles.add({&tiles[i], batch.number,
+                           unit.outputBase + tiles[i].outputOffset - tiles[0].outputOffset, number,
+                           uint32_t(firstTile + i)});
     return Added::yes;
 }
 
@@ -350,25 +429,30 @@ void Batcher::putBack(Held& held, Batch& batch)
     release(held, batch);
 }
 
-SluiceStatus Batcher::discard(uint64_t number)
+bool Batcher::discard(uint64_t number)
 {
-    if (m_gpu.isImmediate()) return SLUICE_ERROR_ARGUMENT;
+    if (m_gpu.isImmediate()) return false;
     Held held(m_monitor);
     Batch* newest = nullptr;
     for (Batch& batch : m_batches)
         if (batch.number != 0 && (newest == nullptr || batch.number > newest->number))
             newest = &batch;
-    if (newest == nullptr || newest->number != number) return SLUICE_ERROR_ARGUMENT;
+    if (newest == nullptr || newest->number != number) return false;
     putBack(held, *newest);
-    return SLUICE_OK;
+    return true;
 }
 
 Batcher::Ready Batcher::readiness(const SluiceStreamBudget& budget, bool countsCall)
 {
     Held held(m_monitor);
-    if (m_ledger.work.toRecord(held) == nullptr || m_gpu.isLost() || !(budget.milliseconds > 0))
+    if (m_ledger.work.toRecord(held, true) == nullptr || m_gpu.isLost() ||
+        !(budget.milliseconds > 0))
         return Ready::nothing;
-    if (m_ledger.work.isWorthRecording(held, budget)) return Ready::enough;
+    m_ledger.sides.noteKernels(held, m_ledger.work);
+    const SideChoice choice = chooseSide(held);
+    if (choice.cpu) held.wakeWorkers();
+    if (m_ledger.work.toRecord(held, choice.gpu) == nullptr) return Ready::threadsDecode;
+    if (m_ledger.work.isWorthRecording(held, budget, choice.gpu)) return Ready::enough;
     if (countsCall) m_ledger.work.countRecordCall(held);
     return Ready::tooLittle;
 }
@@ -388,8 +472,9 @@ uint32_t Batcher::underWay() const
                                   [](const Batch& batch) { return batch.number != 0; }));
 }
 
-void Batcher::release(Held&, Batch& batch)
+void Batcher::release(Held& held, Batch& batch)
 {
+    m_ledger.sides.noteBatchEnd(held, batch.predicted);
     batch.number = 0;
     --m_ledger.pending.batches;
 }

@@ -5,37 +5,38 @@
 
 #include "stream/batch_commands.h"
 #include "stream/ledger.h"
+#include "stream/shared_tiles.h"
 
 namespace sluice::stream {
 
 class Batcher {
 public:
-    // The arguments outlive the batcher. decodes: the streamer's context decodes on a GPU.
-    Batcher(const SluiceStreamerInfo& info, bool decodes, Monitor& monitor, Gpu& gpu,
-            Ledger& ledger);
+    // The arguments outlive the batcher.
+    Batcher(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger);
 
-    // These implement sluiceStreamRecord and sluiceStreamDiscard.
+    // These implement sluiceStreamRecord and sluiceStreamDiscard. Discarding fails if the batch is
+    // not the newest one under way, or runs already.
     SluiceStatus record(SluiceCommands commands, const SluiceStreamBudget& budget,
                         SluiceStreamBatch& result);
-    SluiceStatus discard(uint64_t number);
+    bool discard(uint64_t number);
 
     enum class Ready {
         nothing,
-        tooLittle, // fewer tiles are ready than the budget's minimum
+        threadsDecode, // what is ready is left to the threads for a short while
+        tooLittle,     // fewer tiles are ready than the budget's minimum
         enough
     };
     // countsCall: if too little is ready, this call counts towards the budget's maxAge as a call of
     // record does.
     Ready readiness(const SluiceStreamBudget& budget, bool countsCall);
 
-    // For the thread that checks which batches are complete. No other thread touches batches under
-    // way.
+    // The functions from here on are for the thread that checks which batches are complete. No
+    // other thread touches batches under way.
     Batch* oldest();
     uint32_t slotOf(const Batch& batch) const { return uint32_t(&batch - m_batches.data()); }
     uint32_t underWay() const;
     uint64_t lastNumber(Held&) const { return m_lastNumber; }
-    void release(Held&, Batch& batch);
-    CostModel& costs(Held&) { return m_costs; }
+    void release(Held& held, Batch& batch);
 
 private:
     enum class Added {
@@ -44,11 +45,15 @@ private:
         impossible
     };
     Batch* begin(const SluiceStreamBudget& budget);
-    void prefetchReady(Held& held) const;
+    void prefetchReady(Held& held, bool isInLine) const;
+    SideChoice chooseSide(Held& held) const;
     bool gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStreamBatch& result);
+    void noteRecorded(Batch& batch, double predicted);
     Added addUnit(Held& held, Batch& batch, Unit& unit, const SluiceStreamBudget& budget,
                   SluiceStreamBatch& result);
     Added addTiles(Batch& batch, const Unit& unit);
+    const SharedTiles::Place* findDecoded(const Batch& batch, const Unit& unit,
+                                          const TileRecord* tiles) const;
     void markRecorded(Held& held, Batch& batch, Unit& unit);
     bool fits(const Batch& batch, uint32_t target, const SluiceTilesRequirements& required) const;
     bool makeRoom(Batch& batch, uint32_t target) const;
@@ -61,8 +66,8 @@ private:
     const BatchCommands m_commands;
     const uint64_t m_controlSlot, m_resultsSlot; // bytes
     std::vector<Batch> m_batches;
+    SharedTiles m_sharedTiles; // of the batch that is being gathered
     uint64_t m_lastNumber = 0;
-    CostModel m_costs;
 };
 
 } // namespace sluice::stream

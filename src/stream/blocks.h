@@ -14,23 +14,28 @@ class Blocks {
 public:
     static constexpr uint64_t kNone = UINT64_MAX;
 
-    // The sizes of blocks are powers of two from minBlock to maxBlock. Each block starts at a
-    // multiple of its size. If `size` is not a multiple of maxBlock, the remainder at the end is
-    // not used.
-    Blocks(uint64_t size, uint64_t minBlock, uint64_t maxBlock) : m_minBlock(minBlock)
+    // The sizes of blocks are powers of two from minBlock on, as large as they fit. Each block
+    // starts at a multiple of its size. If `size` is not a multiple of `unit`, the remainder at the
+    // end is not used.
+    Blocks(uint64_t size, uint64_t minBlock, uint64_t unit) : m_minBlock(minBlock)
     {
-        while (minBlock << (m_orders - 1) < maxBlock)
+        m_capacity = size / unit * unit;
+        const size_t count = size_t(m_capacity / minBlock);
+        while (minBlock << m_orders <= m_capacity)
             ++m_orders;
         while (uint64_t(1) << m_minBlockLog2 < minBlock)
             ++m_minBlockLog2;
-        const size_t count = size_t(size / maxBlock) << (m_orders - 1);
         m_order.assign(count, kInside);
         m_next.assign(count, kEnd);
         m_previous.assign(count, kEnd);
         m_free.assign(m_orders, kEnd);
-        m_capacity = uint64_t(count) * minBlock;
-        for (size_t at = count; at != 0; at -= size_t(1) << (m_orders - 1))
-            push(uint32_t(at - (size_t(1) << (m_orders - 1))), m_orders - 1);
+        // The largest block that ends at a place has the size of the lowest bit of that place.
+        for (size_t at = count; at != 0; at &= at - 1) {
+            uint32_t order = 0;
+            while ((at >> order & 1) == 0)
+                ++order;
+            push(uint32_t(at - (size_t(1) << order)), order);
+        }
     }
 
     uint64_t capacity() const { return m_capacity; }
@@ -39,8 +44,8 @@ public:
     // Returns the size of the block that take(size) would return.
     uint64_t blockSize(uint64_t size) const { return m_minBlock << orderOf(size); }
 
-    // Takes a block of at least `size` bytes, where `size` is at most largest(). Returns the
-    // block's offset, or kNone if no block is free.
+    // Takes a block of at least `size` bytes. Returns the block's offset, or kNone if no block of
+    // that size is free, or there never is one, because it is larger than largest().
     uint64_t take(uint64_t size)
     {
         const uint32_t order = orderOf(size);
@@ -66,7 +71,7 @@ public:
         m_order[at] = kInside;
         while (order + 1 < m_orders) {
             const uint32_t buddy = at ^ (1u << order);
-            if (m_order[buddy] != (kFree | order)) break;
+            if (buddy >= m_order.size() || m_order[buddy] != (kFree | order)) break;
             remove(buddy, order);
             at &= ~(1u << order);
             ++order;

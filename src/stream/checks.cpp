@@ -14,89 +14,121 @@ constexpr uint32_t kMaxBlockWidth = 16;
 constexpr uint32_t kNeverNewLayouts[] = {0, 8};
 
 // available: receives the size of the source in bytes.
-SluiceStatus checkSource(const SluiceStreamRequest& request, SluiceStreamer streamer,
-                         uint64_t& available)
+void checkSource(ArgumentChecker& check, const SluiceStreamRequest& request,
+                 SluiceStreamer streamer, uint64_t& available)
 {
     available = UINT64_MAX;
-    if (request.source == SLUICE_STREAM_FROM_MEMORY)
-        return request.memory != nullptr && request.offset == 0 ? SLUICE_OK : SLUICE_ERROR_ARGUMENT;
-    if (request.source != SLUICE_STREAM_FROM_ARCHIVE && request.source != SLUICE_STREAM_FROM_FILE)
-        return SLUICE_ERROR_ARGUMENT;
-    if (request.file == nullptr || request.file->owner != streamer || request.file->isGivenUp)
-        return SLUICE_ERROR_ARGUMENT;
-    switch (request.file->state.load(std::memory_order_acquire)) {
-    case SluiceStreamFile_T::opening: return SLUICE_ERROR_NOT_READY;
-    case SluiceStreamFile_T::failed: return SLUICE_ERROR_IO;
-    case SluiceStreamFile_T::isOpen: break;
+    if (request.source == SLUICE_STREAM_FROM_MEMORY) {
+        check.given(SLUICE_NAMED(request.memory));
+        check.require(SLUICE_NAMED(request.offset), request.offset == 0, "is 0 for memory");
+        return;
     }
-    available = request.file->size;
-    if (request.source == SLUICE_STREAM_FROM_FILE) return SLUICE_OK;
-    if (!request.file->isArchive || request.asset >= request.file->archive.assetCount)
-        return SLUICE_ERROR_ARGUMENT;
-    available = request.file->tilesOf(request.asset).size;
-    return SLUICE_OK;
+    const SluiceStreamFile file = request.file;
+    if (!check.atMost(SLUICE_NAMED(request.source), SLUICE_STREAM_FROM_MEMORY) ||
+        !check.given(SLUICE_NAMED(request.file)))
+        return;
+    check.require(SLUICE_NAMED(request.file), file->owner == streamer, "is a file of the streamer");
+    if (!check.isOk()) return;
+    check.require(SLUICE_NAMED(request.file), !file->isGivenUp, "is not closed");
+    check.end(file->openStatus());
+    if (!check.isOk()) return;
+    available = file->size;
+    if (request.source == SLUICE_STREAM_FROM_FILE) return;
+    check.require(SLUICE_NAMED(request.file), file->isArchive, "is an archive or a KTX2 file");
+    check.require(SLUICE_NAMED(request.asset), request.asset < file->archive.assetCount,
+                  "is less than the limit", SLUICE_ERROR_ARGUMENT, file->archive.assetCount);
+    if (check.isOk()) available = file->tilesOf(request.asset).size;
 }
 
-// Checks that the image's box is one, and as large as the request says.
-SluiceStatus checkImage(const SluiceStreamRequest& request)
+// Checks that the image's box is valid, and that its bytes are as many as the request says.
+void checkImage(ArgumentChecker& check, const SluiceStreamRequest& request)
 {
     const SluiceStreamImage& image = request.image;
-    if (image.image == 0 || image.blockWidth == 0 || image.blockHeight == 0 ||
-        image.blockSize == 0 || image.blockWidth > kMaxBlockWidth ||
-        image.blockHeight > kMaxBlockWidth || image.blockSize > kMaxBlockSize ||
-        image.layerCount == 0 || (image.extent[2] != 1 && image.layerCount != 1) ||
-        image.offset[0] % image.blockWidth != 0 || image.offset[1] % image.blockHeight != 0)
-        return SLUICE_ERROR_ARGUMENT;
+    check.given(SLUICE_NAMED(request.image.image));
+    check.atLeast(SLUICE_NAMED(request.image.blockWidth), 1);
+    check.atMost(SLUICE_NAMED(request.image.blockWidth), kMaxBlockWidth);
+    check.atLeast(SLUICE_NAMED(request.image.blockHeight), 1);
+    check.atMost(SLUICE_NAMED(request.image.blockHeight), kMaxBlockWidth);
+    check.atLeast(SLUICE_NAMED(request.image.blockSize), 1);
+    check.atMost(SLUICE_NAMED(request.image.blockSize), kMaxBlockSize);
+    check.atLeast(SLUICE_NAMED(request.image.layerCount), 1);
+    check.require(SLUICE_NAMED(request.image.layerCount),
+                  image.extent[2] == 1 || image.layerCount == 1, "is 1 if extent[2] is not 1");
+    if (!check.isOk()) return;
+    check.multipleOf(SLUICE_NAMED(request.image.offset[0]), image.blockWidth);
+    check.multipleOf(SLUICE_NAMED(request.image.offset[1]), image.blockHeight);
     for (const uint32_t layout : kNeverNewLayouts)
-        if (image.newLayout == layout) return SLUICE_ERROR_ARGUMENT;
-    uint64_t size = 1;
-    for (const uint64_t factor :
-         {rowSize(image), rowCount(image), uint64_t(image.extent[2]), uint64_t(image.layerCount)}) {
-        if (factor == 0 || size > kMaxRequestSize / factor) return SLUICE_ERROR_ARGUMENT;
-        size *= factor;
-    }
-    if (size != request.size) return SLUICE_ERROR_ARGUMENT;
-    return rowSize(image) <= kStripSize ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED;
+        check.require(SLUICE_NAMED(request.image.newLayout), image.newLayout != layout,
+                      "is neither UNDEFINED nor PREINITIALIZED");
+    const auto product = [](uint64_t a, uint64_t b) {
+        return b != 0 && a > kMaxRequestSize / b ? kMaxRequestSize + 1 : a * b;
+    };
+    const uint64_t size = product(
+        product(product(rowSize(image), rowCount(image)), image.extent[2]), image.layerCount);
+    check.atLeast(SLUICE_NAMED(request.image.extent[0]), 1);
+    check.atLeast(SLUICE_NAMED(request.image.extent[1]), 1);
+    check.atLeast(SLUICE_NAMED(request.image.extent[2]), 1);
+    check.require(SLUICE_NAMED(request.size), request.size == size,
+                  "is the size of the image's box (limit)", SLUICE_ERROR_ARGUMENT, size);
+    check.require(SLUICE_NAMED(request.image.extent[0]), rowSize(image) <= kStripSize,
+                  "makes rows of at most the limit, in bytes", SLUICE_ERROR_UNSUPPORTED,
+                  kStripSize);
 }
 
-SluiceStatus checkRequest(const SluiceStreamRequest& request, SluiceStreamer streamer,
-                          const Gpu& gpu)
+void checkRequest(ArgumentChecker& check, const SluiceStreamRequest& request,
+                  SluiceStreamer streamer, const Gpu& gpu)
 {
     uint64_t available = 0;
-    const SluiceStatus status = checkSource(request, streamer, available);
-    if (status != SLUICE_OK) return status;
-    if (request.size > kMaxRequestSize || request.offset > available ||
-        request.size > available - request.offset)
-        return SLUICE_ERROR_ARGUMENT;
+    checkSource(check, request, streamer, available);
+    if (!check.isOk() || !check.atMost(SLUICE_NAMED(request.size), kMaxRequestSize) ||
+        !check.atMost(SLUICE_NAMED(request.offset), available))
+        return;
+    check.require(SLUICE_NAMED(request.size), request.size <= available - request.offset,
+                  "is at most the limit, what the source has after offset", SLUICE_ERROR_ARGUMENT,
+                  available - request.offset);
+    check.require(SLUICE_NAMED(request.offset),
+                  !check.isOk() || request.source != SLUICE_STREAM_FROM_ARCHIVE ||
+                      request.file->mayRequest(request.offset, request.size),
+                  "is, with size, inside one level of the KTX2 file");
     switch (request.target) {
     case SLUICE_STREAM_TO_HOST:
-        return request.size == 0 || request.host != nullptr ? SLUICE_OK : SLUICE_ERROR_ARGUMENT;
+        check.require(SLUICE_NAMED(request.host), request.size == 0 || request.host != nullptr,
+                      "is not NULL");
+        break;
     case SLUICE_STREAM_TO_BUFFER:
-        return request.buffer.size == request.size && request.buffer.handle != 0 &&
-                       request.buffer.offset <= UINT64_MAX - request.size
-                   ? SLUICE_OK
-                   : SLUICE_ERROR_ARGUMENT;
-    case SLUICE_STREAM_TO_IMAGE:
-        return gpu.hasImages() ? checkImage(request) : SLUICE_ERROR_UNSUPPORTED;
-    default: return SLUICE_ERROR_ARGUMENT;
+        check.given(SLUICE_NAMED(request.buffer.handle));
+        check.require(SLUICE_NAMED(request.buffer.size), request.buffer.size == request.size,
+                      "is the request's size (limit)", SLUICE_ERROR_ARGUMENT, request.size);
+        check.atMost(SLUICE_NAMED(request.buffer.offset), UINT64_MAX - request.size);
+        break;
+    default:
+        check.atMost(SLUICE_NAMED(request.target), SLUICE_STREAM_TO_IMAGE);
+        check.require(SLUICE_NAMED(request.target), gpu.hasImages(),
+                      "is no image without a GPU that has images", SLUICE_ERROR_UNSUPPORTED);
+        if (check.isOk()) checkImage(check, request);
     }
 }
 
 } // namespace
 
-SluiceStatus checkGroup(Held&, const SluiceStreamGroupInfo& info, SluiceStreamer streamer,
-                        uint32_t maxRequests, const Gpu& gpu)
+void checkGroup(ArgumentChecker& check, Held&, const SluiceStreamGroupInfo& info,
+                SluiceStreamer streamer, uint32_t maxRequests, const Gpu& gpu)
 {
-    if (info.requests == nullptr || info.requestCount == 0 || info.requestCount > maxRequests ||
-        (info.flags & ~uint32_t(SLUICE_STREAM_TELL_RECORDED)) != 0)
-        return SLUICE_ERROR_ARGUMENT;
-    if (!gpu.hasSemaphores() && (info.wait.semaphore != 0 || info.signal.semaphore != 0))
-        return SLUICE_ERROR_UNSUPPORTED;
-    for (uint32_t i = 0; i < info.requestCount; ++i) {
-        const SluiceStatus status = checkRequest(info.requests[i], streamer, gpu);
-        if (status != SLUICE_OK) return status;
+    check.given(SLUICE_NAMED(info.requests));
+    check.atLeast(SLUICE_NAMED(info.requestCount), 1);
+    check.atMost(SLUICE_NAMED(info.requestCount), maxRequests);
+    check.flags(SLUICE_NAMED(info.flags), SLUICE_STREAM_TELL_RECORDED);
+    check.require(SLUICE_NAMED(info.wait.semaphore),
+                  info.wait.semaphore == 0 || gpu.hasSemaphores(),
+                  "is 0 without semaphores of Vulkan", SLUICE_ERROR_UNSUPPORTED);
+    check.require(SLUICE_NAMED(info.signal.semaphore),
+                  info.signal.semaphore == 0 || gpu.hasSemaphores(),
+                  "is 0 without semaphores of Vulkan", SLUICE_ERROR_UNSUPPORTED);
+    for (uint32_t i = 0; i < info.requestCount && check.isOk(); ++i) {
+        check.at(i);
+        checkRequest(check, info.requests[i], streamer, gpu);
     }
-    return SLUICE_OK;
+    check.at(ArgumentChecker::kNoIndex);
 }
 
 } // namespace sluice::stream

@@ -4,6 +4,7 @@
 
 #include <sluice/sluice_stream.h>
 
+#include "api/arguments.h"
 #include "stream/gpu.h"
 #include "stream/monitor.h"
 
@@ -11,7 +12,7 @@ namespace sluice::stream {
 
 // Checks the group's requests and semaphores, each independently of the others. Errors: those of
 // sluiceStreamSubmit.
-SluiceStatus checkGroup(Held&, const SluiceStreamGroupInfo& info, SluiceStreamer streamer,
-                        uint32_t maxRequests, const Gpu& gpu);
+void checkGroup(ArgumentChecker& check, Held&, const SluiceStreamGroupInfo& info,
+                SluiceStreamer streamer, uint32_t maxRequests, const Gpu& gpu);
 
 } // namespace sluice::stream

@@ -21,12 +21,12 @@ Completion::Completion(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gp
         statuses.resize(info.maxBatchTiles);
 }
 
-SluiceStatus Completion::complete(uint64_t number)
+bool Completion::complete(uint64_t number)
 {
     Held held(m_monitor);
-    if (number == 0 || number > m_batcher.lastNumber(held)) return SLUICE_ERROR_ARGUMENT;
+    if (number == 0 || number > m_batcher.lastNumber(held)) return false;
     m_completed = std::max(m_completed, number);
-    return SLUICE_OK;
+    return true;
 }
 
 // Only this thread touches batches under way, so it takes the lock only for their units.
@@ -63,9 +63,10 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
         m_gpu.api().milliseconds(m_gpu.id(), m_batcher.slotOf(batch), milliseconds);
     if (isMeasured) {
         Held held(m_monitor);
-        m_batcher.costs(held).learn(batch.cost, milliseconds);
+        m_ledger.sides.learnGpu(held, batch.cost, milliseconds);
     }
-    // A few units per hold of the lock, so that threads that read and decode get it in between.
+    // Handles a few units per hold of the lock, so that threads that read and decode get the lock
+    // in between.
     uint32_t order = 0;
     for (uint32_t at = batch.units.head; at != kNone;) {
         Held held(m_monitor);
@@ -90,6 +91,7 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
 void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses)
 {
     Group& group = m_ledger.groups[unit.group];
+    if (status == SLUICE_OK && statuses != nullptr) m_ledger.sides.count(held, unit);
     if (status != SLUICE_OK) {
         m_ledger.fail(held, group, m_ledger.requests[unit.request], {status});
     } else if (statuses != nullptr) {
@@ -103,7 +105,7 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
                        (statuses[i] == SLUICE_TILE_INTERNAL || statuses[i] == SLUICE_TILE_PENDING);
         }
         if (bad == kNone)
-            m_ledger.totals.bytesDecoded += unit.decodedSize;
+            m_ledger.totals.bytesDecoded += isDecodedElsewhere(unit) ? 0 : unit.decodedSize;
         else if (mayRetry && !group.isCancelled() && retry(held, unit))
             return;
         else
@@ -113,8 +115,8 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
     m_ledger.endIfDone(held, group);
 }
 
-// Lets the CPU decode a unit that the GPU could not, provided the CPU can write to where its tiles
-// go.
+// Lets the CPU decode a unit that the GPU could not, provided the CPU can write to the place where
+// the unit's tiles go.
 bool Completion::retry(Held& held, Unit& unit)
 {
     Group& group = m_ledger.groups[unit.group];
@@ -132,6 +134,7 @@ bool Completion::retry(Held& held, Unit& unit)
         unit.route = Route::output;
     }
     unit.isRetried = unit.decodesOnCpu = true;
+    unit.reason = SLUICE_STREAM_CPU_RETRIED;
     ++request.unrecorded;
     ++group.unrecorded;
     --group.underWay;
@@ -140,8 +143,9 @@ bool Completion::retry(Held& held, Unit& unit)
     return true;
 }
 
-// Begins the groups whose semaphore has reached their value. If groups wait for more semaphores
-// than one call queries, the next call continues after the last one that this call has queried.
+// Begins the groups whose semaphores have reached the values that the groups wait for. If groups
+// wait for more semaphores than one call queries, the next call continues after the last semaphore
+// that this call has queried.
 void Completion::checkWaits(SluiceStatus& status)
 {
     uint64_t semaphores[kSemaphoresAtOnce];
@@ -182,7 +186,8 @@ void Completion::beginWaiting(uint64_t semaphore, uint64_t value)
     }
 }
 
-// Signals each semaphore with the value of the last group before the first that has not ended.
+// Signals each semaphore with the value of the last group before the first group that has not
+// ended.
 void Completion::checkSignals(SluiceStatus& status)
 {
     SluiceStreamSync signals[Signallers::kCount];
@@ -206,8 +211,9 @@ void Completion::checkSignals(SluiceStatus& status)
 void Completion::dropReady()
 {
     Held held(m_monitor);
-    while (Group* group = m_ledger.work.toRecord(held)) {
-        Unit& unit = m_ledger.work.takeReady(held, *group);
+    while (Group* group = m_ledger.work.toRecord(held, true)) {
+        Unit& unit = group->ready.empty() ? m_ledger.work.line.take(held, *group)
+                                          : m_ledger.work.takeReady(held, *group);
         m_ledger.fail(held, *group, m_ledger.requests[unit.request], {SLUICE_ERROR_DEVICE});
         m_ledger.finish(held, unit);
         m_ledger.endIfDone(held, *group);
@@ -264,7 +270,8 @@ SluiceStatus Completion::poll(SluiceStreamEvent* events, uint32_t& count)
         count = giveEvents(held, events, room);
         if (hasEvents(held)) held.tellEvent(); // `events` had no room for some
     }
-    // Signals come after the events, so that no group whose event was returned stays unsignalled.
+    // Signals come after the events. In the other order, a group that ends in between would have
+    // its event returned by this call, but its semaphore signalled only by the next one.
     if (looks && m_ledger.pending.signals != 0) checkSignals(status);
     if (!m_gpu.isLost()) return SLUICE_OK;
     status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;

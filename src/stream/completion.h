@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Looks after what batches have come to, the semaphores that groups wait for and signal, and the
-// events of Poll.
+// Finds out which batches are complete and what became of their units, begins the groups that wait
+// for semaphores, signals semaphores, and gives the events of Poll.
 #pragma once
 
 #include "stream/batcher.h"
@@ -15,10 +15,11 @@ public:
     Completion(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger,
                Batcher& batcher);
 
-    // These implement sluiceStreamComplete and sluiceStreamPoll.
-    SluiceStatus complete(uint64_t number);
+    // These implement sluiceStreamComplete and sluiceStreamPoll. complete returns false if there
+    // was no batch of this number.
+    bool complete(uint64_t number);
     SluiceStatus poll(SluiceStreamEvent* events, uint32_t& count);
-    // Does all that Poll does except to give events, for the thread that submits.
+    // Does all that Poll does, except giving events. It is for the thread that submits.
     void collect();
     // Returns whether Poll has an event to return now.
     bool hasEvents(Held& held) const;
@@ -40,9 +41,9 @@ private:
     Gpu& m_gpu;
     Ledger& m_ledger;
     Batcher& m_batcher;
-    uint64_t m_completed = 0;                   // up to this number, by the engine's calls
+    uint64_t m_completed = 0; // batches up to this number, as sluiceStreamComplete was told
     std::vector<uint32_t> m_statuses[kTargets]; // per tile of a completed batch
-    uint64_t m_nextSemaphore = 0;               // the next one to query
+    uint64_t m_nextSemaphore = 0;               // where the next query of semaphores begins
     bool m_toldLost = false;
 };
 

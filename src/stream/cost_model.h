@@ -19,10 +19,12 @@ enum CostKind : uint32_t {
     kCostPasses, // dispatches that run one after the other
     kCostSlowestGdeflate,
     kCostSlowestGstd,
+    kCostSlowestZstd,
     kCostSlowestFilter,
     // Terms of bytes, in decoded MiB.
     kCostGdeflate,
     kCostGstd,
+    kCostZstd,
     kCostFloat,
     // Terms of copies.
     kCostCopy, // MiB
@@ -38,17 +40,18 @@ public:
     void addStoredTile(uint32_t size, bool isFiltered)
     {
         m_features[kCostGdeflate] += mib(size);
-        note(m_slowest[0][isFiltered], 0.0014 * kib(std::min(size, 65536u)));
+        note(m_slowestGdeflate[isFiltered], 0.0014 * kib(std::min(size, 65536u)));
         noteFilter(size, isFiltered);
     }
     void addGdeflateTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostGdeflate] += mib(size);
         noteFilter(size, isFiltered);
-        if (!mayBeSlowest(m_largest[0][isFiltered], storedSize, size)) return;
+        if (!mayBeSlowest(m_largestGdeflate[isFiltered], storedSize, size)) return;
         const double stored = kib(storedSize), decoded = kib(size);
-        note(m_slowest[0][isFiltered], 0.0154 * std::sqrt(stored) + 0.0074 * std::sqrt(decoded) +
-                                           0.0027 * stored + 0.0014 * decoded);
+        note(m_slowestGdeflate[isFiltered], 0.0154 * std::sqrt(stored) +
+                                                0.0074 * std::sqrt(decoded) + 0.0027 * stored +
+                                                0.0014 * decoded);
     }
     // Parts of 64 KiB are decoded in parallel, and then written one after the other.
     void addGstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
@@ -56,10 +59,18 @@ public:
         m_features[kCostGstd] += mib(size);
         noteFilter(size, isFiltered);
         const uint32_t parts = (size + 65535) / 65536;
-        if (!mayBeSlowest(m_largest[1][isFiltered], storedSize / parts, size)) return;
+        m_hasFilteredGstd |= isFiltered;
+        if (!mayBeSlowest(m_largestGstd, storedSize / parts, size)) return;
         const double ofPart = kib(storedSize) / parts;
-        note(m_slowest[1][isFiltered],
-             0.0072 * ofPart + 0.0267 * std::sqrt(ofPart) + 0.00075 * kib(size));
+        note(m_slowestGstd, 0.0072 * ofPart + 0.0267 * std::sqrt(ofPart) + 0.00075 * kib(size));
+    }
+    // The passes run one after the other. Some take as long as the tile's longest block, others
+    // depend on the logarithm of its size alone.
+    void addZstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
+    {
+        m_features[kCostZstd] += mib(size);
+        noteFilter(size, isFiltered);
+        note(m_slowestZstd[isFiltered], 1.5 + 0.03 * kib(std::min(storedSize, 131072u)));
     }
     void addFloatTile(uint32_t size, bool isFiltered)
     {
@@ -73,20 +84,20 @@ public:
         m_features[kCostCopies] += 1;
     }
 
-    // Tiles with filters and tiles without are separate lists that run one after the other, so
-    // their times add up.
+    // The lists of a batch, one for each kind of tile, run side by side. So the batch takes as many
+    // passes one after the other as the list that needs most.
     CostFeatures features() const
     {
         CostFeatures result = m_features;
         result[kCostFloor] = 1;
+        result[kCostSlowestGstd] = m_slowestGstd;
+        if (m_slowestGstd > 0) result[kCostPasses] = m_hasFilteredGstd ? 3 : 2;
         for (uint32_t filtered = 0; filtered < 2; ++filtered) {
-            result[kCostSlowestGdeflate] += m_slowest[0][filtered];
-            result[kCostSlowestGstd] += m_slowest[1][filtered];
-            const bool lists[] = {m_slowest[0][filtered] > 0, m_slowest[1][filtered] > 0,
-                                  m_hasFloats[filtered]};
-            constexpr uint32_t kPasses[] = {1, 2, 1};
-            for (uint32_t i = 0; i < 3; ++i)
-                result[kCostPasses] += lists[i] ? kPasses[i] + filtered : 0;
+            note(result[kCostSlowestZstd], m_slowestZstd[filtered]);
+            if (m_slowestZstd[filtered] > 0) note(result[kCostPasses], kZstdPasses + filtered);
+            note(result[kCostSlowestGdeflate], m_slowestGdeflate[filtered]);
+            if (m_slowestGdeflate[filtered] > 0 || m_hasFloats[filtered])
+                note(result[kCostPasses], 1 + filtered);
         }
         return result;
     }
@@ -112,9 +123,13 @@ private:
     }
 
     CostFeatures m_features{};
-    // Indexed by codec (GDeflate, Gstd), then by whether the tile is filtered.
-    double m_slowest[2][2] = {};
-    Sizes m_largest[2][2] = {};
+    static constexpr uint32_t kZstdPasses = 14; // for a tile of 256 KiB (plan_zstd.h)
+
+    // Tiles of GDeflate and Zstandard without filters, and with them, are two lists; Gstd tiles are
+    // one.
+    double m_slowestGdeflate[2] = {}, m_slowestGstd = 0, m_slowestZstd[2] = {};
+    Sizes m_largestGdeflate[2] = {}, m_largestGstd;
+    bool m_hasFilteredGstd = false;
     bool m_hasFloats[2] = {};
 };
 
@@ -122,15 +137,26 @@ private:
 struct CostWeights {
     CostFeatures of{};
 
+    // The milliseconds of the three groups of terms.
+    struct Parts {
+        double slowest = 0, bytes = 0, copies = 0;
+    };
+    Parts partsOf(const CostFeatures& features) const
+    {
+        Parts parts;
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            (i < kCostGdeflate ? parts.slowest
+             : i < kCostCopy   ? parts.bytes
+                               : parts.copies) += of[i] * features[i];
+        return parts;
+    }
     struct Time {
         double sum;
-        double slowestShare, bytesShare; // the sum's growth per millisecond more
+        double slowestShare, bytesShare; // growth of the sum per millisecond of each
     };
     Time timeOf(const CostFeatures& features) const
     {
-        double slowest = 0, bytes = 0, copies = 0;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            (i < kCostGdeflate ? slowest : i < kCostCopy ? bytes : copies) += of[i] * features[i];
+        const auto [slowest, bytes, copies] = partsOf(features);
         const double decodes = std::sqrt(slowest * slowest + bytes * bytes);
         if (!(decodes > 0)) return {copies, 1, 1};
         return {decodes + copies, slowest / decodes, bytes / decodes};
@@ -143,8 +169,7 @@ struct CostWeights {
 // relative to the measurement, so that large batches do not drown small ones.
 class CostFit {
 public:
-    // scale: the factor by which the device is slower than the one that the initial weights
-    // describe.
+    // scale: how many times as slow the device is as the one that the initial weights describe.
     explicit CostFit(double scale)
     {
         for (uint32_t i = 0; i < kCostKinds; ++i) {
@@ -195,10 +220,11 @@ public:
 private:
     static constexpr double kForgetting = 0.98;
     static constexpr double kNoise = 0.01;       // variance of a measurement's logarithm
-    static constexpr double kMostDeviations = 4; // errors are clamped to this many
+    static constexpr double kMostDeviations = 4; // errors are clamped to this many deviations
     static constexpr double kVariance = 2;       // of a weight's logarithm, initially and at most
     // The initial weights in milliseconds, of an average GPU.
-    static constexpr CostFeatures kStart = {0.01, 0.01, 1, 1, 1, 0.01, 0.02, 0.015, 0.005, 0.003};
+    static constexpr CostFeatures kStart = {0.01, 0.01, 1,   1,     1,     1,
+                                            0.01, 0.02, 0.1, 0.015, 0.005, 0.003};
 
     // Returns the relative growth of the time per relative growth of each weight.
     CostFeatures slopesOf(const CostFeatures& features) const
@@ -245,8 +271,10 @@ public:
     double floor() const
     {
         CostInputs one;
-        if (m_lastIsGstd)
+        if (m_lastCodec == kCostGstd)
             one.addGstdTile(32768, 65536, false);
+        else if (m_lastCodec == kCostZstd)
+            one.addZstdTile(32768, 65536, false);
         else
             one.addGdeflateTile(32768, 65536, false);
         return predict(one);
@@ -258,7 +286,9 @@ public:
     {
         if (!(measured > kLeast && measured < kMost)) return; // also refuses NaN
         const CostFeatures features = inputs.features();
-        m_lastIsGstd = features[kCostGstd] > features[kCostGdeflate];
+        m_lastCodec = kCostGdeflate;
+        for (const CostKind codec : {kCostGstd, kCostZstd})
+            if (features[codec] > features[m_lastCodec]) m_lastCodec = codec;
         const double ratio = measured / m_fit.weights().timeOf(features).sum;
         m_error += 0.1 * (std::abs(1 / ratio - 1) - m_error);
         m_recent[m_count++ % kRecent] = {features, measured, std::log(ratio)};
@@ -272,14 +302,14 @@ public:
 
 private:
     static constexpr double kLeast = 1e-6, kMost = 1e9; // plausible milliseconds
-    // A fit is judged by the last kRecent batches, once this many have been measured since it was
-    // made.
+    // A fit is judged by the last kRecent batches, once as many have been measured since it was
+    // made; at the beginning, once kFirst have been.
     static constexpr uint32_t kRecent = 8, kFirst = 3;
     // Factors between measurement and prediction. kOff: the fit is discarded if the median of the
     // recent batches is off by more. kOutlier: a batch that is off by more is an outlier. kSpread:
     // if the factors of the recent batches differ by less, the GPU's clock has changed.
     static constexpr double kOff = 1.5, kOutlier = 3, kSpread = 1.2;
-    static constexpr double kMostOutliers = 0.15; // if there are more, they are learnt
+    static constexpr double kMostOutliers = 0.15; // if a larger share are outliers, they are learnt
 
     struct Batch {
         CostFeatures features;
@@ -338,7 +368,7 @@ private:
     uint32_t m_count = 0, m_fitSince = 0; // batches
     double m_outliers = 0;                // the recent share of outliers
     double m_error = 0;
-    bool m_lastIsGstd = false;
+    CostKind m_lastCodec = kCostGdeflate;
 };
 
 } // namespace sluice::stream

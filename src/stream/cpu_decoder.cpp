@@ -3,13 +3,26 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace sluice::stream {
 
 namespace {
 
-// The size of each part of a workspace. It suffices for a tile of the largest size and its lists.
+// The size of each part of a workspace. It suffices for a tile of an archive and its lists.
 constexpr size_t kPartSize = (size_t(1) << 20) + 65536;
+
+// Makes `bounce` large enough for a level of a KTX2 file. Returns false if memory has run out.
+bool growBounce(Workspace& workspace, uint64_t size)
+{
+    if (size <= workspace.bounceSize) return true;
+    workspace.bouncedFile = 0;
+    workspace.bounceSize = 0;
+    workspace.bounce.reset(new (std::nothrow) uint8_t[size_t(size)]);
+    if (workspace.bounce == nullptr) return false;
+    workspace.bounceSize = size;
+    return true;
+}
 
 } // namespace
 
@@ -22,6 +35,7 @@ SluiceStatus CpuDecoder::start()
         for (std::unique_ptr<uint8_t[]>* part :
              {&workspace.control, &workspace.results, &workspace.scratch, &workspace.bounce})
             part->reset(new uint8_t[kPartSize]);
+        workspace.bounceSize = kPartSize;
     }
     return SLUICE_OK;
 }
@@ -59,13 +73,16 @@ CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamReques
     }
     uint8_t* to =
         ringPlace(m_info.output, unit.outputBase + tile.outputOffset - first.outputOffset);
-    return {to, 0, tile.size, isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
+    // Decoders read back what they have written, which is slow where memory is not cached.
+    return {to, 0, tile.size,
+            m_isRingCached && isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
 }
 
 // Decodes a tile whose stored bytes are at `source`. Returns its SluiceTileStatus.
 uint32_t CpuDecoder::decodeTile(const TileRecord& tile, uint8_t* source, uint8_t* to,
-                                const SluiceArchiveAsset& asset, Workspace& workspace) const
+                                const SluiceStreamRequest& request, Workspace& workspace) const
 {
+    const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
     const SluiceArchiveTile record = archiveTileOf(tile);
     SluiceTile one = {};
     SluiceTilesInfo info = {};
@@ -74,6 +91,7 @@ uint32_t CpuDecoder::decodeTile(const TileRecord& tile, uint8_t* source, uint8_t
     };
     info.tiles = &one;
     info.tileCount = 1;
+    info.flags = request.file->tileFlags();
     info.sourceHost = source;
     info.source = memory(source, tile.storedSize);
     info.destination = memory(to, tile.size);
@@ -92,9 +110,8 @@ uint32_t CpuDecoder::decodeTile(const TileRecord& tile, uint8_t* source, uint8_t
 }
 
 BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
-                           Workspace& workspace, std::atomic<uint64_t>& decoded) const
+                           Workspace& workspace, Done& done) const
 {
-    const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
     uint32_t count = 0;
     const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
     uint8_t* source = ringPlace(m_info.source, unit.sourceBase);
@@ -104,11 +121,20 @@ BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
         const bool isThere = !place.isDirect && workspace.bouncedFile == request.file->serial &&
                              workspace.bouncedTile == &tile;
         if (!isThere) {
-            if (!place.isDirect) workspace.bouncedFile = 0;
-            const uint32_t status = decodeTile(
-                tile, source, place.isDirect ? place.to : workspace.bounce.get(), asset, workspace);
+            if (!place.isDirect) {
+                workspace.bouncedFile = 0;
+                if (!growBounce(workspace, tile.size)) return {unit.firstTile + i, 0, true};
+            }
+            const Clock::time_point begin = Clock::now();
+            const uint32_t status =
+                decodeTile(tile, source, place.isDirect ? place.to : workspace.bounce.get(),
+                           request, workspace);
             if (status != SLUICE_TILE_OK) return {unit.firstTile + i, status};
-            decoded += tile.size;
+            const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
+            const bool isFiltered = tile.filterOffset != 0;
+            done.bytes += tile.size;
+            done.inputs.addTile(cpuCodecOf(tile), tile.size, isFiltered);
+            done.milliseconds.of[cpuCodecOf(tile)][isFiltered] += time.count();
         }
         if (place.isDirect) continue;
         workspace.bouncedFile = request.file->serial;

@@ -7,6 +7,7 @@
 #include "stream/group.h"
 #include "stream/file.h"
 #include "stream/monitor.h"
+#include "stream/tile_costs.h"
 
 namespace sluice::stream {
 
@@ -28,6 +29,7 @@ inline uint8_t* ringPlace(const SluiceStreamMemory& ring, uint64_t offset)
 // Memory for decoding, used by one thread at a time.
 struct Workspace {
     std::unique_ptr<uint8_t[]> control, results, scratch, bounce;
+    uint64_t bounceSize = 0;
     bool isTaken = false;
     // The tile that `bounce` holds: the last one that was decoded there successfully. Small assets
     // that share a tile are often requested one after the other, and the tile is then decoded only
@@ -40,14 +42,15 @@ struct Workspace {
 struct BadTile {
     uint32_t number = kNone; // index in the asset; kNone: all tiles are good
     uint32_t status = SLUICE_TILE_OK;
+    bool isOutOfMemory = false; // there was no memory to decode it in
 };
 
 class CpuDecoder {
 public:
     // info outlives the decoder. threads: the maximum number of threads that decode at a time. Each
-    // has an index of its own.
-    CpuDecoder(const SluiceStreamerInfo& info, uint32_t threads)
-        : m_info(info), m_workspaces(threads)
+    // has an index of its own. isRingCached: the host's view of the output ring is cached memory.
+    CpuDecoder(const SluiceStreamerInfo& info, uint32_t threads, bool isRingCached)
+        : m_info(info), m_isRingCached(isRingCached), m_workspaces(threads)
     {
     }
     ~CpuDecoder() { sluiceDestroyContext(m_context); }
@@ -56,23 +59,29 @@ public:
 
     SluiceStatus start();
     Workspace& workspace(uint32_t thread) { return m_workspaces[thread]; }
-    // For threads without an index. Returns NULL if all workspaces are taken.
+    // Takes a workspace for a thread without an index. Returns NULL if all workspaces are taken.
     Workspace* take(Held&);
     void give(Held&, Workspace& workspace) { workspace.isTaken = false; }
 
-    // Decodes the unit's tiles and stops at the first bad one. decoded: receives the decoded bytes,
-    // which are added to it.
+    // Adds up what has been decoded, and how long it took.
+    struct Done {
+        uint64_t bytes = 0; // of tiles
+        CpuInputs inputs;
+        CpuSums milliseconds;
+    };
+    // Decodes the unit's tiles and stops at the first bad one.
     BadTile decode(const Unit& unit, const SluiceStreamRequest& request, Workspace& workspace,
-                   std::atomic<uint64_t>& decoded) const;
+                   Done& done) const;
 
 private:
     struct Place;
     Place placeOf(const Unit& unit, const SluiceStreamRequest& request, const TileRecord& tile,
                   const TileRecord& first) const;
     uint32_t decodeTile(const TileRecord& tile, uint8_t* source, uint8_t* to,
-                        const SluiceArchiveAsset& asset, Workspace& workspace) const;
+                        const SluiceStreamRequest& request, Workspace& workspace) const;
 
     const SluiceStreamerInfo& m_info;
+    const bool m_isRingCached;
     SluiceContext m_context = nullptr;
     std::vector<Workspace> m_workspaces;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "stream/cutter.h"
 
+#include <sluice/sluice_zstd.h>
+
 #include <algorithm>
 
 namespace sluice::stream {
@@ -8,6 +10,8 @@ namespace sluice::stream {
 namespace {
 
 constexpr uint64_t kMostPad = 16 * kMaxBlockSize;
+// The number of requests of a group whose records are read ahead.
+constexpr uint32_t kRequestsAhead = 64;
 
 // Adds up the sizes of the tiles of one unit.
 struct TileSum {
@@ -29,9 +33,18 @@ struct TileSum {
     }
 };
 
+// Returns whether the request is for a level of a KTX2 file that is a tile. Such a tile may have
+// any size, and may begin at any byte of the file.
+bool isOfLevel(const Request& request)
+{
+    return request.info.source == SLUICE_STREAM_FROM_ARCHIVE && request.info.file->ktx2 != nullptr;
+}
+
 uint64_t roomOf(const Request& request)
 {
-    return request.info.source != SLUICE_STREAM_FROM_MEMORY ? request.info.file->directRoom() : 0;
+    return request.info.source != SLUICE_STREAM_FROM_MEMORY && !isOfLevel(request)
+               ? request.info.file->directRoom()
+               : 0;
 }
 
 uint32_t tileAt(const TileRecord* records, uint32_t count, uint64_t offset)
@@ -45,16 +58,6 @@ uint32_t tileAt(const TileRecord* records, uint32_t count, uint64_t offset)
 
 } // namespace
 
-void Cutter::noteRefusedKernels(Held& held)
-{
-    // If the CPU cannot access the output ring, it cannot decode instead of the GPU.
-    if (!m_gpuDecodes || m_info.output.host == nullptr || m_ledger.work.toRead(held) == nullptr)
-        return;
-    SluiceContextInfo about = {};
-    if (sluiceGetContextInfo(m_info.context, &about) == SLUICE_OK)
-        m_refusedKernels = about.refusedKernels;
-}
-
 bool Cutter::takeBlocks(Held& held, const Group& group, Unit& unit, uint64_t sourceSize,
                         uint64_t outputSize)
 {
@@ -62,8 +65,8 @@ bool Cutter::takeBlocks(Held& held, const Group& group, Unit& unit, uint64_t sou
            m_ledger.rings.take(held, unit, sourceSize, outputSize);
 }
 
-// A direct read needs memory and file offset to be congruent modulo the alignment of direct reads.
-// The block has `room` for the shift, and for the surplus that is read on both sides.
+// A direct read needs a memory address and a file offset that are congruent modulo the alignment of
+// direct reads. The block has `room` for the shift, and for the surplus that is read on both sides.
 void Cutter::placeSource(const Request& request, Unit& unit, uint64_t fileOffset,
                          uint64_t room) const
 {
@@ -80,10 +83,23 @@ Cutter::Cut Cutter::cut(Held& held, Group& group, Unit& unit)
             group.currentRequest = request.next;
             continue;
         }
+        if (request.info.source == SLUICE_STREAM_FROM_ARCHIVE) {
+            const Extent& extent = extentOf(request);
+            if (extent.state == Extent::failed) {
+                m_ledger.fail(held, group, request,
+                              {extent.error.status, kNone, SLUICE_TILE_OK, extent.error.osError,
+                               extent.error.offset});
+                request.cut = request.info.size;
+                continue;
+            }
+            if (extent.state != Extent::ready) return Cut::records;
+        }
         unit.group = m_ledger.groups.numberOf(group);
         unit.request = group.currentRequest;
         unit.route = Route::host;
         unit.decodesOnCpu = unit.isRetried = false;
+        unit.reason = SLUICE_STREAM_GPU;
+        unit.gpuSlowest = unit.gpuBytes = unit.cpuTime = 0;
         unit.firstTile = unit.tileCount = 0;
         unit.decodedSize = 0;
         unit.planes = unit.rows = 0;
@@ -112,6 +128,21 @@ Cutter::Cut Cutter::cut(Held& held, Group& group, Unit& unit)
     return Cut::done;
 }
 
+const Request* Cutter::takeRecords(Held&, const Group& group)
+{
+    uint32_t number = group.currentRequest;
+    for (uint32_t i = 0; i < kRequestsAhead && number != kNone; ++i) {
+        const Request& request = m_ledger.requests[number];
+        number = request.next;
+        if (request.info.source != SLUICE_STREAM_FROM_ARCHIVE || request.info.size == 0) continue;
+        Extent& extent = extentOf(request);
+        if (extent.state != Extent::unread) continue;
+        extent.state = Extent::reading;
+        return &request;
+    }
+    return nullptr;
+}
+
 // Bytes of files and of memory reach the host directly. They reach the GPU through the source ring.
 Cutter::Cut Cutter::cutPlain(Held& held, Group& group, Request& request, Unit& unit)
 {
@@ -129,15 +160,18 @@ Cutter::Cut Cutter::cutPlain(Held& held, Group& group, Request& request, Unit& u
 
 Cutter::Cut Cutter::cutTiles(Held& held, Group& group, Request& request, Unit& unit)
 {
-    const bool onGpu = gpuDecodes(*request.info.file);
+    const bool isHost = request.info.target == SLUICE_STREAM_TO_HOST || m_info.gpu == nullptr;
     uint32_t count = 0;
     const TileRecord* records = request.info.file->records(request.info.asset, count);
     const uint64_t first = request.info.offset + request.cut;
     const uint64_t end = request.info.offset + request.info.size;
+    SluiceStreamReason reason = SLUICE_STREAM_CPU_HOST;
+    const auto isForCpu = [&](const TileRecord& tile) {
+        return isHost || m_ledger.sides.isForCpu(held, tile, reason);
+    };
     const auto routeOf = [&](const TileRecord& tile) {
-        if (request.info.target == SLUICE_STREAM_TO_HOST || m_info.gpu == nullptr)
-            return Route::host;
-        if (!onGpu || tile.outputOffset < first || tile.outputOffset + tile.size > end)
+        if (isHost) return Route::host;
+        if (isForCpu(tile) || tile.outputOffset < first || tile.outputOffset + tile.size > end)
             return Route::output;
         const uint64_t place =
             request.info.buffer.offset + (tile.outputOffset - request.info.offset);
@@ -146,7 +180,8 @@ Cutter::Cut Cutter::cutTiles(Held& held, Group& group, Request& request, Unit& u
     };
     unit.firstTile = tileAt(records, count, first);
     unit.route = routeOf(records[unit.firstTile]);
-    unit.decodesOnCpu = unit.route == Route::host || !onGpu;
+    unit.decodesOnCpu = isForCpu(records[unit.firstTile]);
+    if (unit.decodesOnCpu) unit.reason = uint8_t(reason);
     const uint64_t room = roomOf(request);
     TileSum sum;
     for (uint32_t i = unit.firstTile; i < count && records[i].outputOffset < end; ++i) {
@@ -156,7 +191,8 @@ Cutter::Cut Cutter::cutTiles(Held& held, Group& group, Request& request, Unit& u
         const bool isMisplaced =
             unit.route == Route::output && isPlainFloat(records[i]) && place % kFloatAlignment != 0;
         if (i != unit.firstTile &&
-            (!more.fits(kUnitRead - room) || routeOf(records[i]) != unit.route || isMisplaced))
+            (!more.fits(kUnitRead - room) || routeOf(records[i]) != unit.route ||
+             isForCpu(records[i]) != unit.decodesOnCpu || isMisplaced))
             break;
         sum = more;
     }
@@ -165,6 +201,8 @@ Cutter::Cut Cutter::cutTiles(Held& held, Group& group, Request& request, Unit& u
     unit.decodedSize = sum.decoded;
     unit.storedSize = sum.stored;
     unit.size = std::min(last.outputOffset + last.size, end) - first;
+    if (!canDecode(held, request, unit, sum.source + room, sum.decoded))
+        return refuse(held, group, request);
     if (!takeBlocks(held, group, unit, sum.source + room,
                     unit.route == Route::output ? sum.decoded : 0))
         return Cut::later;
@@ -195,6 +233,22 @@ bool Cutter::placeOutput(const Request& request, const Unit& unit, uint32_t bloc
     return false;
 }
 
+// Returns whether the unit, which consists of whole tiles, can ever be read and decoded. Tiles of
+// archives always can. What the CPU decodes may need as much memory beside the rings.
+bool Cutter::canDecode(Held& held, const Request& request, const Unit& unit, uint64_t sourceSize,
+                       uint64_t outputSize) const
+{
+    if (!isOfLevel(request)) return true;
+    uint32_t count = 0;
+    const TileRecord& tile = request.info.file->records(request.info.asset, count)[unit.firstTile];
+    const bool isOnlyForCpu = m_ledger.sides.isTooLargeForGpu(held, tile);
+    return tile.size <= SLUICE_ZSTD_MAX_REGION_SIZE &&
+           (m_info.gpu != nullptr
+                ? m_ledger.rings.canTake(held, sourceSize, outputSize)
+                : m_ledger.rings.canTake(held, std::max(sourceSize, outputSize), 0)) &&
+           (!isOnlyForCpu || m_info.output.host != nullptr);
+}
+
 Cutter::Cut Cutter::refuse(Held& held, Group& group, Request& request)
 {
     m_ledger.fail(held, group, request, {SLUICE_ERROR_UNSUPPORTED});
@@ -210,7 +264,9 @@ Cutter::Cut Cutter::cutImage(Held& held, Group& group, Request& request, Unit& u
     unit.row = uint32_t(request.cut % plane / row);
     unit.planes = 1;
     unit.rows = uint32_t(rowCount(image)) - unit.row;
-    if (unit.row == 0 && plane <= kStripSize)
+    if (isOfLevel(request)) // its tile is decoded as a whole
+        unit.planes = uint32_t(left / plane);
+    else if (unit.row == 0 && plane <= kStripSize)
         unit.planes = uint32_t(std::min(kStripSize / plane, left / plane));
     else
         unit.rows =
@@ -243,12 +299,15 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
              ++i)
             sum.add(records[i]);
         unit.tileCount = sum.count;
-        if (sum.fits(kUnitSource - room)) break;
+        if (isOfLevel(request) || sum.fits(kUnitSource - room)) break;
         if (unit.planes == 1 && unit.rows == 1) return refuse(held, group, request);
         (unit.planes > 1 ? unit.planes : unit.rows) /= 2;
     }
     unit.route = Route::output;
-    unit.decodesOnCpu = !gpuDecodes(*request.info.file);
+    SluiceStreamReason reason = SLUICE_STREAM_GPU;
+    for (uint32_t i = 0; i < unit.tileCount && !unit.decodesOnCpu; ++i)
+        unit.decodesOnCpu = m_ledger.sides.isForCpu(held, records[unit.firstTile + i], reason);
+    if (unit.decodesOnCpu) unit.reason = uint8_t(reason);
     unit.decodedSize = sum.decoded;
     unit.storedSize = sum.stored;
     // Blocks of the ring start at multiples of 64 KiB. The padding is therefore the same in every
@@ -257,8 +316,10 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
     uint64_t pad = 0;
     if (!placeOutput(request, unit, isOdd ? 1 : image.blockSize, pad))
         return refuse(held, group, request);
-    if (!takeBlocks(held, group, unit, sum.source + room, sum.decoded + (isOdd ? kMostPad : pad)))
-        return Cut::later;
+    const uint64_t outputSize = sum.decoded + (isOdd ? kMostPad : pad);
+    if (!canDecode(held, request, unit, sum.source + room, outputSize))
+        return refuse(held, group, request);
+    if (!takeBlocks(held, group, unit, sum.source + room, outputSize)) return Cut::later;
     placeSource(request, unit, records[unit.firstTile].offset, room);
     if (isOdd && !placeOutput(request, unit, image.blockSize, pad)) {
         m_ledger.rings.give(held, unit);

@@ -9,23 +9,20 @@ namespace sluice::stream {
 
 class Cutter {
 public:
-    // info outlives the cutter. gpuDecodes: the streamer's context decodes on a GPU.
-    Cutter(const SluiceStreamerInfo& info, bool gpuDecodes, Ledger& ledger)
-        : m_info(info), m_gpuDecodes(gpuDecodes), m_ledger(ledger)
-    {
-    }
-
-    // Queries which kernels the context has refused. One query serves all units that a thread cuts
-    // while it holds the lock.
-    void noteRefusedKernels(Held& held);
+    // The arguments outlive the cutter.
+    Cutter(const SluiceStreamerInfo& info, Ledger& ledger) : m_info(info), m_ledger(ledger) {}
 
     enum class Cut {
         made,
-        later, // there is no room for the unit now
-        done   // no unit is left in the group
+        later,   // there is no room for the unit now
+        records, // the records of the current request's tiles are not read yet
+        done     // no unit is left in the group
     };
     // Fills in the next unit of a group.
     Cut cut(Held& held, Group& group, Unit& unit);
+    // After Cut::records, returns one of the group's next requests whose tiles' records a thread
+    // should read now, and marks them as being read; NULL if other threads read what is needed.
+    const Request* takeRecords(Held& held, const Group& group);
 
 private:
     Cut cutTiles(Held& held, Group& group, Request& request, Unit& unit);
@@ -33,22 +30,20 @@ private:
     Cut cutImageOfArchive(Held& held, Group& group, Request& request, Unit& unit);
     Cut cutPlain(Held& held, Group& group, Request& request, Unit& unit);
     Cut refuse(Held& held, Group& group, Request& request);
+    bool canDecode(Held& held, const Request& request, const Unit& unit, uint64_t sourceSize,
+                   uint64_t outputSize) const;
     bool takeBlocks(Held& held, const Group& group, Unit& unit, uint64_t sourceSize,
                     uint64_t outputSize);
     void placeSource(const Request& request, Unit& unit, uint64_t fileOffset, uint64_t room) const;
     bool placeOutput(const Request& request, const Unit& unit, uint32_t blockSize,
                      uint64_t& pad) const;
-    // Returns whether the GPU decodes an archive's tiles. It does not where the driver or a
-    // self-test has refused pipelines that they need, if the CPU can reach the output ring.
-    bool gpuDecodes(const SluiceStreamFile_T& file) const
+    static Extent& extentOf(const Request& request)
     {
-        return m_gpuDecodes && (m_refusedKernels & file.kernels) == 0;
+        return request.info.file->tileRecords.extentOf(request.info.asset);
     }
 
     const SluiceStreamerInfo& m_info;
-    const bool m_gpuDecodes;
     Ledger& m_ledger;
-    uint32_t m_refusedKernels = 0; // refusedKernels, if the CPU can decode instead
 };
 
 } // namespace sluice::stream

@@ -9,7 +9,7 @@
 
 namespace sluice::stream {
 
-// Counts what Poll has to check, so that Poll need not take the lock if there is nothing.
+// Counts what Poll has to check, so that Poll need not take the lock if there is nothing to check.
 struct Pending {
     std::atomic<uint32_t> batches{0}; // under way
     std::atomic<uint32_t> waits{0};   // groups that wait for a semaphore
@@ -28,7 +28,8 @@ public:
         m_recorded.append(m_groups, group);
         add(held);
     }
-    // The batch was taken back. The group will be recorded again, and will have the event again.
+    // Called when a batch is taken back. The group will be recorded again, and have the event
+    // again.
     void forgetRecorded(Held&, Group& group)
     {
         if (group.recordedEvent == RecordedEvent::toTell) {
@@ -47,7 +48,7 @@ public:
         ++m_pending.events;
         held.tellEvent();
     }
-    // While held, RECORDED events are not returned. A call with false releases them.
+    // holds: RECORDED events are not returned until a call with false.
     void holdRecorded(Held&, bool holds) { m_holdsRecorded = holds; }
     // Returns whether `give` would return an event.
     bool hasSome(Held&) const

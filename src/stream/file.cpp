@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <string_view>
 
 using namespace sluice::stream;
 using sluice::alignUp;
 
 namespace {
-
-constexpr uint32_t kRecordsAtOnce = 4096;
-constexpr uint32_t kSizeMask = 0xffffff; // a record's size has 24 bits
-constexpr uint64_t kMostRecords = uint64_t(1) << 32;
 
 // Returns whether an error means that this way of reading does not suit the file, the memory or the
 // system.
@@ -63,8 +60,9 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
     return {};
 }
 
-// Reads past the page cache until at least `needed` bytes have come. The other arguments are
-// multiples of the alignment. Returns false if the range has to be read in another way.
+// Reads past the page cache until at least `needed` bytes have come. The caller passes the other
+// arguments as multiples of directAlignment. Returns false if the range has to be read in another
+// way.
 bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t count,
                                     uint64_t needed) const
 {
@@ -112,8 +110,8 @@ ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t
     uint8_t* const to = begin >= offset ? bytes + (begin - offset) : bytes - (offset - begin);
     if (!readDirect(begin, to, end - begin, std::min(end, offset + count) - begin))
         return read(offset, bytes, count);
-    // Reads the edges through the page cache, where no bytes beside the destination may be
-    // overwritten.
+    // If no bytes beside the destination may be overwritten, its unaligned edges are left. They are
+    // read through the page cache.
     ReadError error;
     if (begin > offset) error = read(offset, bytes, begin - offset);
     if (error.status == SLUICE_OK && end < offset + count)
@@ -136,7 +134,8 @@ bool SluiceStreamFile_T::asOneRead(uint64_t offset, uint8_t* bytes, uint64_t cou
     return begin <= offset && end >= offset + count;
 }
 
-// If this fails, the file can still be read through the page cache.
+// Opens the file a second time, for direct reads. If this fails, the file can still be read through
+// the page cache.
 void SluiceStreamFile_T::openDirect()
 {
     directDescriptor = system.open(path.c_str(), true);
@@ -190,7 +189,7 @@ void SluiceStreamFile_T::open()
     }
     if (status == SLUICE_OK && isArchive) {
         try {
-            status = openArchive();
+            status = openIndexed();
         } catch (const std::bad_alloc&) {
             status = SLUICE_ERROR_OUT_OF_MEMORY;
         }
@@ -198,18 +197,41 @@ void SluiceStreamFile_T::open()
     state.store(status == SLUICE_OK ? isOpen : failed, std::memory_order_release);
 }
 
-SluiceStatus SluiceStreamFile_T::openArchive()
+SluiceStatus SluiceStreamFile_T::load(uint64_t offset, void* bytes, uint64_t count)
 {
-    uint8_t header[SLUICE_ARCHIVE_HEADER_SIZE] = {};
-    const auto load = [this](uint64_t offset, void* bytes, uint64_t count) {
-        const ReadError error = read(offset, bytes, count);
-        osError = error.osError;
-        return error.status;
-    };
-    const uint64_t start = std::min<uint64_t>(size, sizeof header);
-    SluiceStatus result = load(0, header, start);
-    if (result == SLUICE_OK)
-        result = sluiceParseArchiveHeader(header, size_t(start), size, &archive);
+    const ReadError error = read(offset, bytes, count);
+    osError = error.osError;
+    return error.status;
+}
+
+// Opens an archive or a KTX2 file. One read suffices for the header of either, and for the level
+// index.
+SluiceStatus SluiceStreamFile_T::openIndexed()
+{
+    static_assert(SLUICE_IMAGE_START_SIZE >= SLUICE_ARCHIVE_HEADER_SIZE);
+    uint8_t start[SLUICE_IMAGE_START_SIZE] = {};
+    const uint64_t startSize = std::min<uint64_t>(size, sizeof start);
+    const SluiceStatus result = load(0, start, startSize);
+    if (result != SLUICE_OK) return result;
+    return Ktx2Levels::isKtx2(start, startSize) ? openKtx2(start, startSize)
+                                                : openArchive(start, startSize);
+}
+
+SluiceStatus SluiceStreamFile_T::openKtx2(const uint8_t* start, uint64_t startSize)
+{
+    auto levels = std::make_unique<Ktx2Levels>();
+    const SluiceStatus result = levels->parse(start, startSize, size);
+    if (result != SLUICE_OK) return result;
+    archive = levels->archive();
+    levels->fillRecords(tileRecords.beginKnown(levels->asset()));
+    const bool isDecodable = levels->isPlain() || tileRecords.kernels() != 0;
+    ktx2 = std::move(levels);
+    return isDecodable ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED; // the build lacks the codec
+}
+
+SluiceStatus SluiceStreamFile_T::openArchive(const uint8_t* start, uint64_t startSize)
+{
+    SluiceStatus result = sluiceParseArchiveHeader(start, size_t(startSize), size, &archive);
     if (result != SLUICE_OK) return result;
     {
         std::vector<uint8_t> stored(size_t(archive.storedIndexSize));
@@ -221,79 +243,30 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     }
     if (result == SLUICE_OK)
         result = sluiceCheckArchiveIndex(&archive, index.data(), index.size(), nullptr);
-    if (result != SLUICE_OK) return result;
-    // The check of the index has ensured that the file has room for the records of all tiles. Only
-    // these limits remain.
-    if (archive.tileCount >= std::min<uint64_t>(kMostRecords, allRecords.max_size()))
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    assetTiles.resize(archive.assetCount);
-    std::vector<uint64_t> shares(archive.shareCount); // first record of each share
-    uint64_t known = 0;
-    for (uint32_t number = 0; number < archive.assetCount; ++number) {
-        const SluiceArchiveAsset info = asset(number);
-        const bool isFirst = info.tilesOffset == 0; // the first asset of its share, by name
-        const uint64_t first = isFirst ? known : shares[info.share];
-        assetTiles[number] = {first,
-                              info.size,
-                              info.tilesOffset,
-                              info.tileParameters,
-                              uint32_t(info.tileParameterSize),
-                              info.tileCount};
-        if (isFirst) known += info.tileCount;
-        if (info.share != SLUICE_ARCHIVE_NO_SHARE) shares[info.share] = first;
-    }
-    allRecords.resize(size_t(known));
-    std::vector<uint8_t> checkedFilters(index.size() / 4 + 1); // one per word of the index
-    for (uint32_t number = 0; number < archive.assetCount && result == SLUICE_OK; ++number)
-        if (asset(number).tilesOffset == 0) result = readRecords(number, checkedFilters);
-    return result;
+    return result == SLUICE_OK ? tileRecords.begin(archive, index) : result;
 }
 
-SluiceStatus SluiceStreamFile_T::readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters)
+SluiceStatus SluiceStreamFile_T::findAsset(const char* name, size_t nameLength,
+                                           uint32_t& number) const
 {
-    const SluiceArchiveAsset info = asset(number);
-    TileRecord* to = allRecords.data() + assetTiles[number].firstRecord;
-    SluiceArchiveTileReader reader = {};
-    SluiceStatus result = sluiceBeginArchiveTiles(&info, &reader);
-    if (result == SLUICE_OK && info.tileParameterSize != 0) {
-        const auto* parameters = static_cast<const uint8_t*>(info.tileParameters);
-        const size_t word = size_t(parameters - index.data()) / 4;
-        result = sluiceRememberArchiveFilters(&reader, checkedFilters.data() + word,
-                                              checkedFilters.size() - word);
-    }
-    std::vector<uint8_t> bytes(size_t(std::min(info.tileCount, kRecordsAtOnce)) *
-                               SLUICE_ARCHIVE_RECORD_SIZE);
-    std::vector<SluiceArchiveTile> tiles(std::min(info.tileCount, kRecordsAtOnce));
-    SluiceTileTotals totals = {};
-    for (uint32_t first = 0; first < info.tileCount && result == SLUICE_OK;
-         first += kRecordsAtOnce) {
-        const uint32_t count = std::min(info.tileCount - first, kRecordsAtOnce);
-        const size_t wanted = size_t(count) * SLUICE_ARCHIVE_RECORD_SIZE;
-        const ReadError error =
-            read(info.offset + uint64_t(first) * SLUICE_ARCHIVE_RECORD_SIZE, bytes.data(), wanted);
-        osError = error.osError;
-        result = error.status;
-        if (result == SLUICE_OK)
-            result = sluiceParseArchiveTiles(&reader, bytes.data(), wanted, count, tiles.data());
-        for (uint32_t i = 0; i < count && result == SLUICE_OK; ++i) {
-            const SluiceArchiveTile& tile = tiles[i];
-            *to++ = {info.offset + tile.offset, tile.outputOffset,   tile.storedSize,
-                     tile.size & kSizeMask,     uint8_t(tile.codec), tile.checksum,
-                     tile.filterOffset};
-            SluiceTile one = {};
-            result = sluiceGetArchiveTile(&info, &tile, 0, 0, &one);
-            totals = {};
-            if (result == SLUICE_OK) result = sluiceAddTile(&totals, &one);
-            kernels |= sluiceGetTilesKernels(&totals);
-        }
-    }
-    return result;
+    if (ktx2 == nullptr)
+        return sluiceFindArchiveAsset(&archive, index.data(), index.size(), name, nameLength,
+                                      &number);
+    number = std::string_view(name, nameLength) == SLUICE_STREAM_KTX2_NAME ? 0 : kNone;
+    return SLUICE_OK;
 }
 
-SluiceArchiveAsset SluiceStreamFile_T::asset(uint32_t number) const
+SluiceStatus SluiceStreamFile_T::getAsset(uint32_t number, SluiceArchiveAsset& info) const
 {
-    SluiceArchiveAsset info = {};
-    // This cannot fail, because the index was checked, and callers check the number.
-    sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &info);
-    return info;
+    if (ktx2 == nullptr)
+        return sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &info);
+    info = ktx2->asset();
+    return SLUICE_OK;
+}
+
+void SluiceStreamFile_T::readRecords(uint32_t number)
+{
+    tileRecords.read(number, [this](uint64_t offset, void* bytes, uint64_t count) {
+        return read(offset, bytes, count);
+    });
 }

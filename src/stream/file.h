@@ -3,57 +3,16 @@
 #pragma once
 
 #include <sluice/sluice_stream.h>
-#include <sluice/sluice_tiles.h>
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "formats/integers.h"
+#include "stream/ktx2_levels.h"
+#include "stream/records.h"
 #include "stream/system.h"
-
-namespace sluice::stream {
-
-// The record of an archive's tile. `offset` counts from the start of the file, and `outputOffset`
-// from the start of the decoded asset.
-struct TileRecord {
-    uint64_t offset;
-    uint64_t outputOffset;
-    uint32_t storedSize;
-    uint32_t size : 24, codec : 8;
-    uint32_t checksum;
-    uint32_t filterOffset;
-};
-static_assert(sizeof(TileRecord) == 32);
-
-// The alignment of a tile's stored bytes, in archives and in the source ring.
-constexpr uint64_t kStoredAlignment = 16;
-// The alignment that the decoder of a float tile without a filter needs for its output.
-constexpr uint64_t kFloatAlignment = 16;
-
-inline uint64_t storedRoom(const TileRecord& tile)
-{
-    return alignUp(tile.storedSize, kStoredAlignment);
-}
-inline bool isPlainFloat(const TileRecord& tile)
-{
-    return tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
-}
-// Converts back to the parser's form, except that the offset counts from the start of the file.
-inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
-{
-    return {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
-            tile.codec,  tile.checksum,     tile.filterOffset};
-}
-
-struct ReadError {
-    SluiceStatus status = SLUICE_OK; // or ERROR_IO
-    int osError = 0;                 // 0: the file ended too early
-    uint64_t offset = 0;             // in the file, of the failed read
-};
-
-} // namespace sluice::stream
 
 struct SluiceStreamFile_T {
     enum State : uint32_t {
@@ -74,44 +33,63 @@ struct SluiceStreamFile_T {
     // number of bytes on each side of the destination that may be overwritten.
     sluice::stream::ReadError readInto(uint64_t offset, uint8_t* bytes, uint64_t size,
                                        uint64_t before, uint64_t after) const;
-    // Returns true if a single read does what readInto would do. `read` then describes it, and
-    // `needed` is the number of bytes that it must return at least.
+    // Returns true if a single read does what readInto would do. In that case `read` describes the
+    // single read, and `needed` is the least number of bytes that it must return.
     bool asOneRead(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t before, uint64_t after,
                    sluice::stream::Read& read, uint64_t& needed) const;
-    // Returns how many bytes a block must be larger than the read, so that the whole read can be
+    // Returns by how many bytes a block must be larger than a read, so that the whole read can be
     // direct.
     uint64_t directRoom() const { return isDirect ? 2 * uint64_t(directAlignment) : 0; }
     SluiceStreamIoReport ioReport() const;
-    // Opens the file, and reads the index and the tile records of an archive. Sets state, status,
-    // osError.
+    // Opens the file, and reads the index of an archive or KTX2 file. Sets state, status, osError.
     void open();
 
+    // Returns OK, NOT_OPEN (it is still being opened) or IO (it could not be opened).
+    SluiceStatus openStatus() const
+    {
+        switch (state.load(std::memory_order_acquire)) {
+        case opening: return SLUICE_ERROR_NOT_OPEN;
+        case failed: return SLUICE_ERROR_IO;
+        case isOpen: break;
+        }
+        return SLUICE_OK;
+    }
+
     // These may be called once the file is open.
-    SluiceArchiveAsset asset(uint32_t number) const;
-    // The members of an asset that each request needs, kept so that the index is not parsed again.
-    struct AssetTiles {
-        uint64_t firstRecord = 0;
-        uint64_t size = 0;        // of the asset
-        uint64_t tilesOffset = 0; // SluiceArchiveAsset::tilesOffset
-        const void* tileParameters = nullptr;
-        uint32_t tileParameterSize = 0;
-        uint32_t count = 0; // of records
-    };
-    const AssetTiles& tilesOf(uint32_t number) const { return assetTiles[number]; }
+    // These three fill in what the functions of sluice_stream.h return. number: less than
+    // archive.assetCount.
+    SluiceStatus findAsset(const char* name, size_t nameLength, uint32_t& number) const;
+    SluiceStatus getAsset(uint32_t number, SluiceArchiveAsset& info) const;
+    uint32_t kernels() const { return tileRecords.kernels(); }
+    // Returns whether a request may name these bytes of the asset, which has them.
+    bool mayRequest(uint64_t offset, uint64_t bytes) const
+    {
+        return ktx2 == nullptr || ktx2->isInOneLevel(offset, bytes);
+    }
+    // Returns whether the asset's bytes are plain bytes of the file, at the same offsets.
+    bool isPlainAsset() const { return ktx2 != nullptr && ktx2->isPlain(); }
+    // Returns the SluiceTilesFlags of the file's tiles. Levels of KTX2 files have no checksums.
+    uint32_t tileFlags() const { return ktx2 != nullptr ? uint32_t(SLUICE_TILES_UNCHECKED) : 0; }
+    const sluice::stream::AssetTiles& tilesOf(uint32_t number) const
+    {
+        return tileRecords.tilesOf(number);
+    }
     // Returns an asset in which only the members that sluiceGetArchiveTile reads are set.
     SluiceArchiveAsset filtersOf(uint32_t number) const
     {
         SluiceArchiveAsset result = {};
-        result.tileParameters = assetTiles[number].tileParameters;
-        result.tileParameterSize = assetTiles[number].tileParameterSize;
+        result.tileParameters = tilesOf(number).tileParameters;
+        result.tileParameterSize = tilesOf(number).tileParameterSize;
         return result;
     }
-    // Returns the records of the tiles that contain an asset, and their number. The asset starts
+    // Reads the records of the tiles that contain an asset, as Records::read describes.
+    void readRecords(uint32_t number);
+    // Returns the records that readRecords has read, and their number. The asset starts
     // SluiceArchiveAsset::tilesOffset bytes into the decoded tiles.
     const sluice::stream::TileRecord* records(uint32_t number, uint32_t& count) const
     {
-        count = assetTiles[number].count;
-        return allRecords.data() + assetTiles[number].firstRecord;
+        count = tilesOf(number).count;
+        return tileRecords.of(number);
     }
 
     SluiceStreamer const owner;
@@ -122,7 +100,7 @@ struct SluiceStreamFile_T {
     bool hasInterface = false, isArchive = false;
     int descriptor = -1, directDescriptor = -1;
     uint32_t directAlignment = 0;                // a power of two
-    mutable std::atomic<bool> isDirect{false};   // until a direct read fails
+    mutable std::atomic<bool> isDirect{false};   // direct reads are used, until one fails
     mutable std::atomic<int32_t> directError{0}; // errno
     uint64_t size = 0;
     uint64_t user = 0;
@@ -131,10 +109,9 @@ struct SluiceStreamFile_T {
     SluiceStatus status = SLUICE_OK;
     int osError = 0;
     SluiceArchive archive{};
+    std::unique_ptr<const sluice::stream::Ktx2Levels> ktx2; // NULL: it is no KTX2 file
     std::vector<uint8_t> index;
-    std::vector<AssetTiles> assetTiles; // per asset; a share's assets have the same records
-    std::vector<sluice::stream::TileRecord> allRecords;
-    uint32_t kernels = 0;
+    sluice::stream::Records tileRecords;
 
     // Guarded by the streamer's mutex.
     uint32_t uses = 0; // requests that name it
@@ -147,6 +124,8 @@ private:
     bool readDirect(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t needed) const;
     bool directPart(uint64_t offset, const uint8_t* bytes, uint64_t size, uint64_t before,
                     uint64_t after, uint64_t& begin, uint64_t& end) const;
-    SluiceStatus openArchive();
-    SluiceStatus readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters);
+    SluiceStatus openIndexed();
+    SluiceStatus openArchive(const uint8_t* start, uint64_t startSize);
+    SluiceStatus openKtx2(const uint8_t* start, uint64_t startSize);
+    SluiceStatus load(uint64_t offset, void* bytes, uint64_t size);
 };

@@ -55,8 +55,8 @@ void Files::tellOpened(Held& held, SluiceStreamEvent& event)
 void Files::drop(Held& held, SluiceStreamFile file)
 {
     --file->uses;
-    // While a file is being opened or its event has not been returned, it is not closed yet;
-    // tellOpened does that.
+    // While a file is being opened or its event has not been returned, the file is not closed;
+    // tellOpened closes it later.
     if (!file->isGivenUp || file->uses != 0 || file->isListed) return;
     m_all.erase(std::find(m_all.begin(), m_all.end(), file));
     held.deleteLater(file);

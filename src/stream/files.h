@@ -14,10 +14,11 @@ public:
 
     // Adds a file, which a thread will open.
     void add(Held& held, SluiceStreamFile file);
-    // Returns NULL if no file is to be opened.
+    // Takes a file that a thread is to open; NULL if there is none.
     SluiceStreamFile takeToOpen(Held& held);
     bool hasToOpen(Held&) const { return m_toOpen != nullptr; }
-    // A thread has opened the file, or has failed to; Poll will return an event for it.
+    // Called when a thread has opened the file, or has failed to. Poll will return an event for the
+    // file.
     void addOpened(Held& held, SluiceStreamFile file);
     bool hasOpened(Held&) const { return m_opened != nullptr; }
     // Fills in the event of a file that addOpened was called for.
@@ -25,7 +26,7 @@ public:
 
     void use(Held&, SluiceStreamFile file) { ++file->uses; }
     void drop(Held& held, SluiceStreamFile file);
-    // The file is closed as soon as nothing uses it.
+    // For sluiceStreamClose: the file is closed as soon as nothing uses it.
     void giveUp(Held& held, SluiceStreamFile file);
 
 private:

@@ -37,19 +37,21 @@ struct SluiceStreamGpu {
     virtual SluiceStatus begin(uint32_t batches, uint32_t& id) = 0;
     virtual void end(uint32_t id) = 0;
 
-    // Timestamps around a batch. milliseconds returns false if the queue has no timestamps, or if
-    // these have not been written yet.
+    // timestamp writes a timestamp before or after (isEnd) a batch. milliseconds returns false if
+    // the queue has no timestamps, or if the batch's timestamps have not been written yet.
     virtual void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) = 0;
     virtual bool milliseconds(uint32_t id, uint32_t batch, double& result) = 0;
 
-    // Orders all earlier work of the queue before the batch's decodes and copies.
-    virtual void barrierBefore(SluiceCommands commands) = 0;
-    // Orders the batch's decodes before its copies.
-    virtual void barrierToCopies(SluiceCommands commands) = 0;
-    // Orders the whole batch before later uses of its buffers, and before the host reads the
+    // Makes the batch's decodes and copies wait for all earlier work of the queue, and see its
     // results.
+    virtual void barrierBefore(SluiceCommands commands) = 0;
+    // Makes the batch's copies wait for its decodes, and see their results.
+    virtual void barrierToCopies(SluiceCommands commands) = 0;
+    // Makes later uses of the batch's buffers wait for the whole batch. Once the batch is complete,
+    // the host sees its results.
     virtual void barrierAfter(SluiceCommands commands) = 0;
-    // Changes the layers from the given layouts to TRANSFER_DST_OPTIMAL.
+    // Changes the layers from the given layouts to TRANSFER_DST_OPTIMAL. From UNDEFINED, the change
+    // waits for no earlier command.
     virtual void beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
                              uint32_t count) = 0;
     // Changes the layers to the layouts, queue families and accesses that the requests specify.
@@ -61,8 +63,8 @@ struct SluiceStreamGpu {
                                       const SluiceBuffer& to) = 0;
 
     // If true, commands run as soon as they are enqueued. A batch can then not be taken back, and
-    // batchDone reports whether it is complete (DEVICE: it never will be). If false, a semaphore or
-    // the engine reports that.
+    // batchDone reports whether it is complete; the error DEVICE means that it never will be. If
+    // false, a semaphore or the engine reports that a batch is complete.
     virtual bool isImmediate() const { return false; }
     virtual SluiceStatus batchDone(uint32_t id, uint32_t batch, bool& isDone)
     {
@@ -71,7 +73,7 @@ struct SluiceStreamGpu {
         return SLUICE_OK;
     }
     // If hasImages returns false, beginImages, endImages and copyToImage are never called. If
-    // hasSemaphores returns false, the two functions below are never called.
+    // hasSemaphores returns false, semaphoreValue and signal are never called.
     virtual bool hasImages() const { return true; }
     virtual bool hasSemaphores() const { return true; }
 

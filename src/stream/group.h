@@ -13,6 +13,7 @@ namespace sluice::stream {
 // Limits of SluiceStreamerInfo.
 constexpr uint32_t kMaxGroups = 65536, kMaxRequests = 1u << 24, kMaxUnits = 1u << 20;
 constexpr uint32_t kMaxBatches = 16, kMaxBatchTiles = 65536, kMaxThreads = 64;
+constexpr uint32_t kPumpDecodes = 16; // threads of the engine that may decode at a time
 
 // Limits of one unit. They are small, so that an urgent group never waits long for other units.
 constexpr uint32_t kUnitTiles = 256;
@@ -26,28 +27,31 @@ constexpr uint32_t kMaxBlockSize = 64;                   // bytes of a texel blo
 // The number of units that are handled per hold of the lock, where there may be any number of
 // units.
 constexpr uint32_t kUnitsAtOnce = 16;
+// The number of parked groups, which wait for records, that are handled per hold of the lock.
+constexpr uint32_t kParkedAtOnce = 64;
 
 // The queues that a group can be in.
 enum GroupQueue : uint32_t {
     kReadQueue,
     kDecodeQueue,
-    kRecordQueue,
+    kLineQueue,
+    kCopyQueue,
     kGroupQueues
 };
 
 enum class UnitState : uint8_t {
     free,
     reading,
-    toDecode, // by the CPU
-    decoding,
-    ready, // to be recorded
+    toDecode, // only by the CPU
+    decoding, // by the CPU
+    ready,    // to be recorded; in the line, a thread may decode it first
     recorded,
     count
 };
 
 // The way that a unit's bytes take to their destination.
 enum class Route : uint8_t {
-    host,   // the CPU writes them there: to host memory, or to buffers without a GPU
+    host,   // the CPU writes them: to host memory, or to buffers if there is no GPU
     direct, // the GPU decodes into the destination buffer
     output, // decoded into the output ring, then copied
     plain,  // copied from the source ring
@@ -56,9 +60,10 @@ enum class Route : uint8_t {
 struct Unit {
     UnitState state = UnitState::free;
     Route route = Route::host;
-    bool decodesOnCpu = false;
-    bool isRetried = false;                      // the GPU failed to decode it, so the CPU does
-    bool beginsImage = false, endsImage = false; // changes the layout before, after its copy
+    bool decodesOnCpu = false; // the CPU decodes the unit, or has decoded it
+    uint8_t reason = 0;     // of units of archives: who decodes them, and why (SluiceStreamReason)
+    bool isRetried = false; // the GPU failed to decode it, so the CPU does
+    bool beginsImage = false, endsImage = false; // the layout changes before it, after it
     uint32_t group = 0, request = 0;
     uint32_t next = kNone; // in the list of its group or of its batch
     // Units of an archive consist of tiles of the asset. All other units are byte ranges of the
@@ -70,10 +75,30 @@ struct Unit {
     uint64_t source = Blocks::kNone, output = Blocks::kNone; // blocks of the rings
     uint64_t sourceBase = 0; // where its stored bytes begin in the source ring
     uint64_t sourceEnd = 0;  // where its block in the source ring ends
-    uint64_t outputBase = 0; // its first tile in the output ring, or plain bytes in source
+    // Where its first tile begins in the output ring, or where its plain bytes begin in the source
+    // ring.
+    uint64_t outputBase = 0;
+    // The place that its copy reads: outputBase, or the place where another unit of its batch has
+    // the same tiles decoded.
+    uint64_t copyBase = 0;
+    // Predicted milliseconds: on the GPU, of its slowest tile and of its bytes; on one thread of
+    // the CPU.
+    float gpuSlowest = 0, gpuBytes = 0, cpuTime = 0;
     // For images: the planes (layers or slices) and the rows of texel blocks.
     uint32_t plane = 0, planes = 0, row = 0, rows = 0;
 };
+
+// These say whether the GPU decodes a unit, and whether the GPU copies it.
+inline bool isDecodedByGpu(const Unit& unit)
+{
+    return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);
+}
+inline bool isCopied(const Unit& unit)
+{
+    return unit.route == Route::output || unit.route == Route::plain;
+}
+// Returns whether another unit of the batch decodes the unit's tiles.
+inline bool isDecodedElsewhere(const Unit& unit) { return unit.copyBase != unit.outputBase; }
 
 struct Request {
     SluiceStreamRequest info{};
@@ -95,7 +120,7 @@ enum class Life : uint8_t {
     tooLate,
     // Units that threads or batches are working on still run to their end.
     cancelled,
-    ended,     // neither its event returned nor its semaphore, if any, signalled
+    ended,     // its event is not returned, and its semaphore, if any, not signalled
     signalled, // its event is not returned yet
     told,      // its semaphore is not signalled yet
 };
@@ -109,8 +134,8 @@ enum class RecordedEvent : uint8_t {
 
 struct Group {
     int32_t priority = 0;
-    uint64_t sequence = 0; // counts submitted groups
-    uint32_t place[kGroupQueues] = {kNotQueued, kNotQueued, kNotQueued};
+    uint64_t sequence = 0; // rises with each submitted group
+    uint32_t place[kGroupQueues] = {kNotQueued, kNotQueued, kNotQueued, kNotQueued};
     SluiceStreamGroup handle = 0; // 0: free
     uint32_t flags = 0;
     Life life = Life::running;
@@ -118,17 +143,25 @@ struct Group {
     SluiceStreamSync wait{}, signal{};
     uint32_t firstRequest = kNone, currentRequest = kNone, requestCount = 0;
     uint32_t openUnits = 0;
-    Queue toDecode, ready;       // its units in these states
-    uint32_t unrecorded = 0;     // units for the GPU
+    Queue toDecode;              // its units that are UnitState::toDecode
+    Queue line;                  // its ready units that the GPU decodes, unless a thread does
+    Queue ready;                 // its other ready units, which are copied
+    uint32_t unrecorded = 0;     // units for the GPU that are not recorded yet
     uint32_t underWay = 0;       // units that are UnitState::recorded
     uint32_t next = kNone;       // in the list of free or ended groups
     uint32_t nextSignal = kNone; // in the list of groups with the same semaphore
     Links recorded;              // in the list of RECORDED events to return
     SluiceStreamEvent event{};   // the END event, as far as it is known
+    // The extent whose records the group waits for, and its place in that extent's list.
+    struct Extent* parkedAt = nullptr;
+    Links parked;
 
     bool isCancelled() const { return life == Life::cancelled; }
     bool hasEnded() const { return life > Life::cancelled; }
 };
+
+// Groups that wait for the records of an extent.
+using Parked = LinkedList<Group, &Group::parked>;
 
 // Why a request failed.
 struct Failure {

@@ -3,6 +3,10 @@
 #include <sluice/sluice_image.h>
 #include <sluice/sluice_stream.h>
 
+#include "stream/streamer.h"
+
+using namespace sluice;
+
 namespace {
 
 // Requests `images` layers or faces of a level, starting with index `first`. They are contiguous in
@@ -30,23 +34,53 @@ SluiceStreamRequest requestOf(SluiceStreamFile file, uint32_t asset, const Sluic
 
 } // namespace
 
+SluiceStatus sluiceStreamFindImage(SluiceStreamFile file, const char* name, size_t nameLength,
+                                   uint32_t* asset, SluiceImageInfo* info)
+{
+    ArgumentChecker check(file != nullptr ? file->owner->reporter() : Reporter{}, __func__);
+    if (!check.given(SLUICE_NAMED(file)) || !check.given(SLUICE_NAMED(info))) return check.status();
+    SluiceArchiveAsset about = {};
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    SluiceStatus status = sluiceStreamFindAsset(file, name, nameLength, asset);
+    if (status != SLUICE_OK) return status;
+    check.require(SLUICE_NAMED(name), *asset != UINT32_MAX, "is the name of an asset");
+    if (!check.isOk()) return check.status();
+    status = sluiceStreamGetAsset(file, *asset, &about);
+    if (status == SLUICE_OK) status = sluiceGetArchiveImage(&about, info, levels);
+    if (status != SLUICE_OK) return status;
+    if (file->ktx2 != nullptr) *info = file->ktx2->info();
+    check.require(SLUICE_NAMED(name), info->container != SLUICE_IMAGE_NONE,
+                  "is the name of an image");
+    return check.status();
+}
+
 SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
                                           uint32_t firstLevel, uint32_t levelCount,
                                           const SluiceStreamImage* image,
                                           SluiceStreamRequest* requests, uint32_t* count)
 {
-    if (image == nullptr || count == nullptr || (*count != 0 && requests == nullptr))
-        return SLUICE_ERROR_ARGUMENT;
+    ArgumentChecker check(file != nullptr ? file->owner->reporter() : Reporter{}, __func__);
+    if (!check.given(SLUICE_NAMED(file)) || !check.given(SLUICE_NAMED(image)) ||
+        !check.given(SLUICE_NAMED(count)))
+        return check.status();
+    check.require(SLUICE_NAMED(requests), *count == 0 || requests != nullptr, "is not NULL");
+    if (!check.isOk()) return check.status();
     SluiceArchiveAsset about = {};
     SluiceImageInfo info = {};
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
     SluiceStatus status = sluiceStreamGetAsset(file, asset, &about);
     if (status == SLUICE_OK) status = sluiceGetArchiveImage(&about, &info, levels);
     if (status != SLUICE_OK) return status;
-    if (info.container == SLUICE_IMAGE_NONE || levelCount == 0 || firstLevel >= info.levels ||
-        levelCount > info.levels - firstLevel)
-        return SLUICE_ERROR_ARGUMENT;
-    if (info.format == 0) return SLUICE_ERROR_UNSUPPORTED;
+    check.require(SLUICE_NAMED(asset), info.container != SLUICE_IMAGE_NONE, "is an image");
+    check.require(SLUICE_NAMED(firstLevel), firstLevel < info.levels, "is less than the limit",
+                  SLUICE_ERROR_ARGUMENT, info.levels);
+    check.atLeast(SLUICE_NAMED(levelCount), 1);
+    check.require(SLUICE_NAMED(levelCount), uint64_t(firstLevel) + levelCount <= info.levels,
+                  "is at most the limit, what the image has from firstLevel on",
+                  SLUICE_ERROR_ARGUMENT, info.levels - firstLevel);
+    check.require(SLUICE_NAMED(asset), info.format != 0, "has a format that Vulkan has",
+                  SLUICE_ERROR_UNSUPPORTED);
+    if (!check.isOk()) return check.status();
     const uint32_t room = *count, images = info.layers * info.faces;
     *count = 0;
     for (uint32_t i = 0; i < levelCount; ++i) {

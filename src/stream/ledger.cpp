@@ -5,7 +5,7 @@ namespace sluice::stream {
 
 Ledger::Ledger(const SluiceStreamerInfo& info, bool hasSemaphores)
     : groups(info.maxGroups), requests(info.maxRequests), units(info.maxUnits),
-      rings(info.source.buffer.size, info.output.buffer.size), work(groups, units),
+      rings(info.source.buffer.size, info.output.buffer.size), work(groups, units), sides(info),
       events(groups, pending), waits(hasSemaphores ? info.maxGroups : 0), m_info(info)
 {
 }
@@ -25,8 +25,15 @@ void Ledger::addRequest(Held& held, Group& group, const SluiceStreamRequest& inf
     request.info = info;
     // From here on, offsets count from the start of the decoded tiles, which several assets may
     // share.
-    if (info.source == SLUICE_STREAM_FROM_ARCHIVE)
+    if (info.source == SLUICE_STREAM_FROM_ARCHIVE && info.file->isPlainAsset()) {
+        request.info.source = SLUICE_STREAM_FROM_FILE;
+    } else if (info.source == SLUICE_STREAM_FROM_ARCHIVE) {
         request.info.offset += info.file->tilesOf(info.asset).tilesOffset;
+        // Records that could not be read are read again for a new group. Damaged ones are not.
+        Extent& extent = info.file->tileRecords.extentOf(info.asset);
+        if (extent.state == Extent::failed && extent.error.status == SLUICE_ERROR_IO)
+            extent.state = Extent::unread;
+    }
     request.index = index;
     request.next = group.firstRequest;
     group.firstRequest = requests.numberOf(request);
@@ -105,7 +112,13 @@ void Ledger::cancel(Held& held, Group& group)
 
 void Ledger::fail(Held&, Group& group, Request& request, const Failure& failure)
 {
-    if (group.event.status == SLUICE_OK || request.index < group.event.firstRequest) {
+    // Units of a request end in any order. The event names the first request that failed, and that
+    // request's first damaged tile.
+    const bool isEarlierTile =
+        request.index == group.event.firstRequest && group.event.status == SLUICE_ERROR_CHECKSUM &&
+        failure.status == SLUICE_ERROR_CHECKSUM && failure.tile < group.event.firstTile;
+    if (group.event.status == SLUICE_OK || request.index < group.event.firstRequest ||
+        isEarlierTile) {
         group.event.status = failure.status;
         group.event.firstRequest = request.index;
         group.event.firstTile = failure.tile;
@@ -132,6 +145,37 @@ bool Ledger::mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
     if (units.usedCount() == 0 || group.priority >= m_info.reserveAbove) return true;
     return units.usedCount() < units.count() / 4 * 3 &&
            rings.leaveQuarter(held, sourceSize, outputSize);
+}
+
+SideChoice Ledger::chooseSide(Held& held) const
+{
+    const Unit& head = work.line.head(held);
+    const SluiceStreamRequest& request = requests[head.request].info;
+    uint32_t count = 0;
+    return sides.choose(held, work, request.file->records(request.asset, count) + head.firstTile);
+}
+
+Unit* Ledger::takeFromLine(Held& held, Group& group, SluiceStreamReason reason)
+{
+    Unit& head = units[group.line.head];
+    // Only the GPU can decode into the destination buffer. What a thread decodes goes to the output
+    // ring, from which it is copied to the buffer.
+    if (head.route == Route::direct) {
+        const bool hasRoom =
+            group.priority >= m_info.reserveAbove || rings.leaveQuarter(held, 0, head.decodedSize);
+        if (!hasRoom || !rings.takeOutput(held, head, head.decodedSize)) {
+            sides.noteNoRoom(held);
+            return nullptr;
+        }
+        head.outputBase = head.output;
+        head.route = Route::output;
+    }
+    Unit& unit = work.line.take(held, group);
+    unit.decodesOnCpu = true;
+    unit.reason = uint8_t(reason);
+    work.setState(held, unit, UnitState::decoding);
+    sides.noteTaken(held, reason);
+    return &unit;
 }
 
 Unit& Ledger::takeUnit(Held& held)
@@ -207,7 +251,7 @@ void Ledger::signalled(Held& held, Group& group)
 }
 
 // Frees an ended group once its event was returned and its semaphore, if any, was signalled. life:
-// the one of the two that has just happened.
+// which of these two has just happened (told or signalled).
 void Ledger::leave(Held&, Group& group, Life life)
 {
     const bool isLast = group.life != Life::ended || group.signal.semaphore == 0;

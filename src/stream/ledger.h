@@ -13,6 +13,7 @@
 #include "stream/group.h"
 #include "stream/monitor.h"
 #include "stream/rings.h"
+#include "stream/sides.h"
 #include "stream/signallers.h"
 #include "stream/waits.h"
 #include "stream/work.h"
@@ -36,33 +37,41 @@ public:
     Files files;
     Rings rings;
     Work work;
+    Sides sides;
     Pending pending;
     Events events;
     Waits<> waits;
     Signallers signallers;
     Totals totals;
 
-    // Returns whether there is room for a group: groups of low priority leave a quarter to others,
-    // but the only group is always taken.
+    // Returns whether there is room for a group: groups of low priority leave a quarter of the
+    // slots to others, but the only group is always taken.
     bool hasRoom(Held&, const SluiceStreamGroupInfo& info) const;
     // Takes slots for a group that checkGroup has accepted. Starts the group unless it waits for a
-    // semaphore. signaller: the index of its semaphore in `signallers`, or kNone.
+    // semaphore. signaller: the index in `signallers` of the semaphore that the group signals, or
+    // kNone.
     Group& add(Held& held, const SluiceStreamGroupInfo& info, uint32_t signaller);
     void endWait(Held& held, Group& group);
     // Returns the sequence number of the group that was submitted last.
     uint64_t lastSequence(Held&) const { return m_sequence; }
-    // Returns NULL if the group no longer exists.
+    // Returns the group with this handle; NULL if the group no longer exists.
     Group* find(Held&, SluiceStreamGroup handle);
-    // What a thread reads or decodes at the moment, or a batch holds, ends by itself.
+    // Cancels a group. What a thread reads or decodes at the moment, or a batch holds, still runs
+    // to its end.
     void cancel(Held& held, Group& group);
     void fail(Held&, Group& group, Request& request, const Failure& failure);
     // Calls fail for a damaged tile of the asset. status: SluiceTileStatus.
     void failTile(Held& held, const Unit& unit, uint32_t tile, uint32_t status);
 
     // Returns whether a unit of this group may take blocks of these sizes: groups of low priority
-    // leave a quarter to others, but the only unit is always taken.
+    // leave a quarter of the units and rings to others, but the only unit is always taken.
     bool mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
                      uint64_t outputSize) const;
+    // Decides who may take from the line, which must not be empty.
+    SideChoice chooseSide(Held& held) const;
+    // Takes a unit from the line of a group for a thread. Returns NULL if the output ring has no
+    // room for what the thread would decode.
+    Unit* takeFromLine(Held& held, Group& group, SluiceStreamReason reason);
     // Takes the next free unit, which the cutter has filled in, and marks it as being read.
     Unit& takeUnit(Held& held);
     // Frees a unit that is done, whether it succeeded or not. The caller calls endIfDone
@@ -70,11 +79,11 @@ public:
     void finish(Held& held, Unit& unit);
     void finishUnused(Held& held, Unit& unit); // also counts its bytes as wasted
     void endIfDone(Held& held, Group& group);
-    // Tells that a group is recorded once all of it is, be it by its last unit that is recorded or
-    // by one after it that needs no GPU.
+    // Adds the group's RECORDED event if all of its units for the GPU are recorded and nothing is
+    // left to cut. Called after each unit, because the last one may be one that needs no GPU.
     void tellIfRecorded(Held& held, Group& group);
-    // The group's END event was returned, or its semaphore was signalled. After both, the group is
-    // free.
+    // Called when the group's END event was returned (told) or its semaphore was signalled
+    // (signalled). After both, the group is free.
     void told(Held& held, Group& group) { leave(held, group, Life::told); }
     void signalled(Held& held, Group& group);
 

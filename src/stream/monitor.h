@@ -51,16 +51,16 @@ private:
 
     std::condition_variable m_work;
     uint32_t m_idleThreads = 0; // threads that sleep
-    bool m_isWaking = false;    // one was notified and has not taken the lock yet
-    // One thread, the lookout, spins a little before it sleeps. Submit then only sets the flag that
-    // it watches, and wakes nobody.
+    bool m_isWaking = false;    // a thread was notified, but has not taken the lock yet
+    // One thread, the lookout, spins a little before it sleeps. While there is a lookout, Submit
+    // only sets the flag that the lookout watches, and wakes nobody.
     bool m_hasLookout = false;
     std::atomic<bool> m_lookoutSeesWork{false};
     bool m_stops = false;
 
     std::atomic<bool> m_hasSubmitter{false};
     std::condition_variable m_submitterWork;
-    bool m_submitterLooks = false; // there is news for it
+    bool m_submitterLooks = false; // there is something for the submitter to look at
     bool m_submitterStops = false;
 
     int m_eventFd = -1;
@@ -109,7 +109,7 @@ public:
     void endLookout() { m_monitor.m_hasLookout = false; }
     void sleep(); // returns when there may be work
 
-    // For the thread that submits. Returns false if there is one already.
+    // Called when a submitter starts. Returns false if the streamer has one already.
     bool attachSubmitter();
     void detachSubmitter() { m_monitor.m_hasSubmitter = false; }
     void stopSubmitter();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A priority queue of groups. Most groups leave in the order in which they came. These are in a
-// ring, where insertion and removal cost a few instructions. A group that is more urgent than the
-// last one of the ring goes to a binary heap. Each group stores its position, so it can be removed
-// from either, or change its priority.
+// A priority queue of groups. Most groups leave in the order in which they came. Groups that do so
+// are in a ring, where insertion and removal cost a few instructions. A group that is more urgent
+// than the last one of the ring goes to a binary heap. Each group stores its position, so it can be
+// removed from ring or heap, or change its priority.
 #pragma once
 
 #include <cstdint>
@@ -118,7 +118,7 @@ private:
             put(at, m_heap[(at - 1) / 2]);
         put(at, entry);
     }
-    // Puts the entry at `at`, or below it.
+    // Puts the entry at `at`, which is free, or below or above it.
     void settle(uint32_t at, const Entry& entry)
     {
         for (;;) {

@@ -8,7 +8,8 @@ namespace sluice::stream {
 
 namespace {
 
-// The most bytes that a thread reads, in up to kReadsAtOnce reads, between two holds of the lock.
+// Between two holds of the lock a thread reads at most kReadsAtOnce units, and takes no further one
+// when it has this many bytes.
 constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
 // A thread takes this many bytes even while other threads sleep, because reading them takes no
 // longer than waking a thread.
@@ -21,14 +22,17 @@ struct Readers::Job {
     enum Kind {
         none,
         openFile,
+        records,
         read,
         decode
     } kind = none;
     SluiceStreamFile file = nullptr;
+    uint32_t asset = 0; // whose records are read
     Unit* unit = nullptr;
     const Request* request = nullptr;
     bool isRead = false; // readTogether has read it
     ReadError error;
+    UnitCosts costs; // of a unit of an archive, where both sides decode
 };
 
 Readers::~Readers()
@@ -44,14 +48,54 @@ void Readers::start()
         m_threads.emplace_back([this, i] { runThread(i); });
 }
 
-void Readers::pickDecode(Held& held, Job& job, Group& group)
+void Readers::pickDecode(Held&, Job& job, Unit& unit)
 {
     job.kind = Job::decode;
-    job.unit = &m_ledger.work.takeDecode(held, group);
-    job.request = &m_ledger.requests[job.unit->request];
+    job.unit = &unit;
+    job.request = &m_ledger.requests[unit.request];
 }
 
-// Decodes come before reads of the same group, because they free memory.
+bool Readers::pickFromLine(Held& held, Job& job, Group& group, SluiceStreamReason reason)
+{
+    Unit* const unit = m_ledger.takeFromLine(held, group, reason);
+    if (unit != nullptr) pickDecode(held, job, *unit);
+    return unit != nullptr;
+}
+
+// Returns the group of the line from which a thread is to take a unit now; NULL if there is none.
+Group* Readers::lineFor(Held& held, SluiceStreamReason& reason) const
+{
+    Group* const top = m_ledger.sides.areBoth() ? m_ledger.work.line.top(held) : nullptr;
+    if (top == nullptr) return nullptr;
+    const SideChoice choice = m_ledger.chooseSide(held);
+    reason = choice.cpuReason;
+    if (!choice.cpu) return nullptr;
+    // If the GPU takes the most urgent units, a thread takes one that is not in the next batch.
+    Group* const later =
+        choice.gpu ? m_ledger.work.line.later(held, m_ledger.sides.unitsOfBatch(held)) : nullptr;
+    return later != nullptr ? later : top;
+}
+
+// Picks a job that reads records which the group needs. Returns false if other threads read all of
+// these records.
+bool Readers::pickRecords(Held& held, Job& job, Group& group)
+{
+    const Request* const request = m_cutter.takeRecords(held, group);
+    if (request == nullptr) {
+        const SluiceStreamRequest& next = m_ledger.requests[group.currentRequest].info;
+        m_ledger.work.park(held, group, next.file->tileRecords.extentOf(next.asset));
+        return false;
+    }
+    job.kind = Job::records;
+    job.file = request->info.file;
+    job.asset = request->info.asset;
+    // The group may end before the records are read, so the job keeps the file open by itself.
+    m_ledger.files.use(held, job.file);
+    return true;
+}
+
+// Picks the next job, and returns false if there is nothing to do. Decodes come before reads of the
+// same group, because they free memory.
 bool Readers::pick(Held& held, Job& job, bool mayDecode)
 {
     job.file = m_ledger.files.takeToOpen(held);
@@ -59,12 +103,21 @@ bool Readers::pick(Held& held, Job& job, bool mayDecode)
         job.kind = Job::openFile;
         return true;
     }
-    for (;;) {
+    for (uint32_t parked = 0;;) {
         Group* reads = m_ledger.units.freeCount() != 0 ? m_ledger.work.toRead(held) : nullptr;
+        SluiceStreamReason reason = SLUICE_STREAM_CPU_SOONER;
+        Group* line = mayDecode ? lineFor(held, reason) : nullptr;
         Group* decodes = mayDecode ? m_ledger.work.toDecode(held) : nullptr;
-        if (decodes != nullptr &&
-            (reads == nullptr || decodes == reads || decodes->priority >= reads->priority)) {
-            pickDecode(held, job, *decodes);
+        const auto isFirst = [](const Group* one, const Group* other) {
+            return one != nullptr &&
+                   (other == nullptr || one == other || one->priority >= other->priority);
+        };
+        // Units that only the CPU decodes come before the line, which the GPU can decode, too.
+        if (!isFirst(decodes, line) && isFirst(line, reads) &&
+            pickFromLine(held, job, *line, reason))
+            return true;
+        if (isFirst(decodes, reads)) {
+            pickDecode(held, job, m_ledger.work.takeDecode(held, *decodes));
             return true;
         }
         if (reads == nullptr) return false;
@@ -78,27 +131,33 @@ bool Readers::pick(Held& held, Job& job, bool mayDecode)
             job.request = &m_ledger.requests[job.unit->request];
             return true;
         case Cutter::Cut::done: m_ledger.endIfDone(held, *reads); break;
+        case Cutter::Cut::records:
+            if (pickRecords(held, job, *reads)) return true;
+            // The lock is released now and then, since any number of groups may wait for records.
+            if (++parked == kParkedAtOnce) return true;
+            break;
         case Cutter::Cut::later:
-            if (decodes == nullptr) return false;
             // There is no memory for the most urgent read, and decoding something else frees some.
-            pickDecode(held, job, *decodes);
+            if (decodes == nullptr)
+                return line != nullptr && pickFromLine(held, job, *line, reason);
+            pickDecode(held, job, m_ledger.work.takeDecode(held, *decodes));
             return true;
         }
     }
 }
 
-// Takes several small reads if every thread is busy. Otherwise the other threads would be idle
-// meanwhile.
+// Takes several small reads. If other threads sleep, it takes only kReadSizeForOne, and leaves the
+// other reads to them.
 uint32_t Readers::pickSome(Held& held, Job* jobs)
 {
     uint32_t count = 0;
     uint64_t size = 0;
-    m_cutter.noteRefusedKernels(held);
+    m_ledger.sides.noteKernels(held, m_ledger.work);
     while (count < kReadsAtOnce &&
            (count == 0 || size < (held.nobodySleeps() ? kReadSizeAtOnce : kReadSizeForOne))) {
         Job& job = jobs[count];
         job = {};
-        if (!pick(held, job, true)) break;
+        if (!pick(held, job, m_ledger.sides.mayDecode(held, m_ledger.work))) break;
         ++count;
         if (job.kind != Job::read) break;
         size += job.unit->storedSize;
@@ -119,6 +178,7 @@ void Readers::runThread(uint32_t number)
                 finishRead(held, jobs[i]);
             reads = 0;
             if (held.stops()) return;
+            SluiceStreamReason reason = SLUICE_STREAM_CPU_SOONER;
             const bool hasLooked = isLookout;
             if (isLookout) held.endLookout();
             isLookout = false;
@@ -126,7 +186,7 @@ void Readers::runThread(uint32_t number)
             // If there is more work, the next thread is woken for it.
             if (count != 0 &&
                 (m_ledger.work.toRead(held) != nullptr || m_ledger.work.toDecode(held) != nullptr ||
-                 m_ledger.files.hasToOpen(held)))
+                 m_ledger.files.hasToOpen(held) || lineFor(held, reason) != nullptr))
                 held.wakeWorkers();
             if (count == 0 && held.maySleep()) {
                 isLookout = !hasLooked && held.beginLookout();
@@ -160,8 +220,9 @@ uint32_t Readers::pump(uint32_t jobs)
         {
             Held held(m_monitor);
             workspace = m_info.threads == 0 ? m_decoder.take(held) : nullptr;
-            m_cutter.noteRefusedKernels(held);
-            isPicked = pick(held, job, workspace != nullptr);
+            m_ledger.sides.noteKernels(held, m_ledger.work);
+            isPicked = pick(held, job,
+                            workspace != nullptr && m_ledger.sides.mayDecode(held, m_ledger.work));
         }
         if (isPicked) work(job, workspace);
         Held held(m_monitor);
@@ -181,6 +242,10 @@ void Readers::work(Job& job, Workspace* workspace)
         m_ledger.events.add(held);
         break;
     }
+    case Job::records:
+        job.file->readRecords(job.asset);
+        finishRecords(job);
+        break;
     case Job::read: {
         readUnit(job);
         Held held(m_monitor);
@@ -188,10 +253,11 @@ void Readers::work(Job& job, Workspace* workspace)
         break;
     }
     case Job::decode: {
-        const BadTile bad = m_decoder.decode(*job.unit, job.request->info, *workspace,
-                                             m_ledger.totals.bytesDecoded);
+        CpuDecoder::Done done;
+        const BadTile bad = m_decoder.decode(*job.unit, job.request->info, *workspace, done);
+        m_ledger.totals.bytesDecoded += done.bytes;
         Held held(m_monitor);
-        finishDecode(held, job, bad);
+        finishDecode(held, job, bad, done);
         break;
     }
     case Job::none: break;
@@ -255,6 +321,12 @@ void Readers::readUnit(Job& job)
 {
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
+    if (request.source == SLUICE_STREAM_FROM_ARCHIVE && m_ledger.sides.areBoth()) {
+        uint32_t count = 0;
+        const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+        for (uint32_t i = 0; i < unit.tileCount; ++i)
+            job.costs.add(tiles[i]);
+    }
     if (job.isRead) return;
     if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
         readTiles(job);
@@ -292,7 +364,7 @@ void Readers::readTiles(Job& job)
         // No padding is read after the last tile, which may end the file.
         const TileRecord& last = tile[-1];
         const uint64_t wanted = last.offset + last.storedSize - first->offset;
-        // Bytes before a later read belong to tiles that have been read already.
+        // The bytes before a later read belong to tiles that have been read already, and must stay.
         const uint64_t before = place == unit.sourceBase ? place - unit.source : 0;
         job.error = request.file->readInto(first->offset, ringPlace(m_info.source, place), wanted,
                                            before, unit.sourceEnd - place - wanted);
@@ -301,12 +373,31 @@ void Readers::readTiles(Job& job)
     }
 }
 
+void Readers::finishRecords(Job& job)
+{
+    Extent& extent = job.file->tileRecords.extentOf(job.asset);
+    bool hasMore = false;
+    {
+        Held held(m_monitor);
+        extent.state = extent.error.status == SLUICE_OK ? Extent::ready : Extent::failed;
+        hasMore = m_ledger.work.unpark(held, extent);
+    }
+    while (hasMore) {
+        Held held(m_monitor);
+        hasMore = m_ledger.work.unpark(held, extent);
+    }
+    Held held(m_monitor);
+    m_ledger.files.drop(held, job.file);
+}
+
 void Readers::finishRead(Held& held, Job& job)
 {
     Unit& unit = *job.unit;
     Group& group = m_ledger.groups[unit.group];
     Request& request = m_ledger.requests[unit.request];
+    SluiceStreamReason reason = SLUICE_STREAM_CPU_SOONER;
     const bool isArchive = request.info.source == SLUICE_STREAM_FROM_ARCHIVE;
+    if (isArchive && m_ledger.sides.areBoth()) m_ledger.sides.estimate(held, unit, job.costs);
     if (job.error.status != SLUICE_OK) {
         m_ledger.fail(
             held, group, request,
@@ -319,16 +410,25 @@ void Readers::finishRead(Held& held, Job& job)
     } else if (unit.decodesOnCpu) {
         m_ledger.work.addDecode(held, unit);
     } else {
+        if (isDecodedByGpu(unit) && m_ledger.work.line.empty(held)) m_ledger.sides.noteLine(held);
         m_ledger.work.addReady(held, unit);
+        if (lineFor(held, reason) != nullptr) held.wakeWorkers();
     }
     m_ledger.endIfDone(held, group);
 }
 
-void Readers::finishDecode(Held& held, Job& job, const BadTile& bad)
+void Readers::finishDecode(Held& held, Job& job, const BadTile& bad, const CpuDecoder::Done& done)
 {
+    SluiceStreamReason reason = SLUICE_STREAM_CPU_SOONER;
+    m_ledger.sides.learnCpu(held, done.inputs, done.milliseconds);
+    m_ledger.sides.count(held, *job.unit);
     Unit& unit = *job.unit;
     Group& group = m_ledger.groups[unit.group];
-    if (bad.number != kNone) {
+    if (bad.isOutOfMemory) {
+        m_ledger.fail(held, group, m_ledger.requests[unit.request],
+                      {SLUICE_ERROR_OUT_OF_MEMORY, bad.number});
+        m_ledger.finish(held, unit);
+    } else if (bad.number != kNone) {
         m_ledger.failTile(held, unit, bad.number, bad.status);
         m_ledger.finish(held, unit);
     } else if (group.isCancelled()) {
@@ -339,6 +439,11 @@ void Readers::finishDecode(Held& held, Job& job, const BadTile& bad)
         m_ledger.work.addReady(held, unit);
     }
     m_ledger.endIfDone(held, group);
+    // Calls of Pump may have returned because as many threads as are allowed were decoding. The
+    // engine is told to call Pump again.
+    if (m_info.threads == 0 &&
+        (m_ledger.work.toDecode(held) != nullptr || lineFor(held, reason) != nullptr))
+        held.wakeWorkers();
 }
 
 } // namespace sluice::stream

@@ -33,7 +33,10 @@ private:
     struct Job;
 
     bool pick(Held& held, Job& job, bool mayDecode);
-    void pickDecode(Held& held, Job& job, Group& group);
+    bool pickRecords(Held& held, Job& job, Group& group);
+    void pickDecode(Held& held, Job& job, Unit& unit);
+    bool pickFromLine(Held& held, Job& job, Group& group, SluiceStreamReason reason);
+    Group* lineFor(Held& held, SluiceStreamReason& reason) const;
     uint32_t pickSome(Held& held, Job* jobs);
     void runThread(uint32_t number);
     void work(Job& job, Workspace* workspace);
@@ -41,8 +44,9 @@ private:
     uint64_t asOneRead(const Job& job, Read& read, uint64_t& needed) const;
     void readUnit(Job& job);
     void readTiles(Job& job);
+    void finishRecords(Job& job);
     void finishRead(Held& held, Job& job);
-    void finishDecode(Held& held, Job& job, const BadTile& bad);
+    void finishDecode(Held& held, Job& job, const BadTile& bad, const CpuDecoder::Done& done);
 
     const SluiceStreamerInfo& m_info;
     const System& m_system;

@@ -38,11 +38,17 @@ public:
         if (unit.output != Blocks::kNone) m_output.give(unit.output);
         unit.source = unit.output = Blocks::kNone;
     }
-    // Returns whether blocks of these sizes leave a quarter of each ring. The only block always
-    // does.
+    // Returns whether blocks of these sizes leave a quarter of each ring free. In an empty ring a
+    // block of any size is allowed.
     bool leaveQuarter(Held&, uint64_t sourceSize, uint64_t outputSize) const
     {
         return leavesQuarter(m_source, sourceSize) && leavesQuarter(m_output, outputSize);
+    }
+    // Returns whether blocks of these sizes can be had at all.
+    bool canTake(Held&, uint64_t sourceSize, uint64_t outputSize) const
+    {
+        return (sourceSize == 0 || sourceSize <= m_source.largest()) &&
+               (outputSize == 0 || outputSize <= m_output.largest());
     }
     uint64_t sourceUsed(Held&) const { return m_source.used(); }
     uint64_t outputUsed(Held&) const { return m_output.used(); }

@@ -12,9 +12,10 @@ class Signallers {
 public:
     static constexpr uint32_t kCount = 64;
 
-    // Says whether a group may signal this, and in which slot. Errors: ARGUMENT (the value does not
-    // ascend), NOT_READY (groups that have not signalled yet take all slots).
-    SluiceStatus check(Held&, const SluiceStreamSync& signal, uint32_t& slot) const
+    // Finds the slot of a semaphore for a further group. Returns false if the value does not
+    // ascend.
+    //   slot   kNone: groups that have not signalled yet take all slots
+    bool find(Held&, const SluiceStreamSync& signal, uint32_t& slot) const
     {
         uint32_t unused = kNone;
         slot = kNone;
@@ -25,11 +26,9 @@ public:
         // Once all groups of a slot have signalled, its value may restart, because the handle may
         // belong to a new semaphore by now.
         if (slot != kNone)
-            return m_all[slot].head == kNone || signal.value > m_all[slot].lastSubmitted
-                       ? SLUICE_OK
-                       : SLUICE_ERROR_ARGUMENT;
+            return m_all[slot].head == kNone || signal.value > m_all[slot].lastSubmitted;
         slot = unused;
-        return unused != kNone ? SLUICE_OK : SLUICE_ERROR_NOT_READY;
+        return true;
     }
     void add(Held&, uint32_t slot, Slots<Group>& groups, const Group& group)
     {
@@ -41,8 +40,8 @@ public:
         one.tail = number;
     }
     // Removes a slot's groups that have ended, up to the first that has not, and calls
-    // signalled(group) for each. Returns true if `signal` is to be signalled, which is done once
-    // for all of them.
+    // signalled(group) for each. Returns true if the caller must now signal `signal`, once for all
+    // of these groups.
     template <class Function>
     bool advance(Held&, uint32_t slot, Slots<Group>& groups, SluiceStreamSync& signal,
                  const Function& signalled)

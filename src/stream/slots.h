@@ -51,7 +51,7 @@ public:
     const T& operator[](uint32_t number) const { return m_all[number]; }
     uint32_t numberOf(const T& one) const { return uint32_t(&one - m_all.data()); }
 
-    // Returns the object that the next `take` returns. There must be one.
+    // Returns the object that the next `take` returns. An object must be free.
     T& nextFree() { return m_all[m_free]; }
     T& take()
     {
@@ -94,7 +94,7 @@ private:
     uint32_t m_free = kNone, m_freeCount;
 };
 
-// A doubly linked list of some of the slots. Any of them can be removed.
+// A doubly linked list of some of the slots, from which any object can be removed.
 template <class T, Links T::*links>
 class LinkedList {
 public:

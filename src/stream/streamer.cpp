@@ -6,12 +6,12 @@
 
 #include "stream/checks.h"
 
+using namespace sluice;
 using namespace sluice::stream;
 
 namespace {
 
 constexpr uint32_t kDefaultUnits = 1024;
-constexpr uint32_t kPumpDecodes = 16; // threads of the engine that may decode at a time
 // The number of groups that CancelTags checks per hold of the lock.
 constexpr uint32_t kCancelsAtOnce = 256;
 // The interval at which submit mode polls the semaphores that groups wait for. Vulkan could wait
@@ -35,20 +35,12 @@ SluiceStreamerInfo sluice::stream::withDefaults(SluiceStreamerInfo info)
     return info;
 }
 
-bool sluice::stream::isGpu(SluiceContext context)
-{
-    SluiceContextInfo about = {};
-    return sluiceGetContextInfo(context, &about) == SLUICE_OK &&
-           about.backend != SLUICE_BACKEND_CPU;
-}
-
 SluiceStreamer_T::SluiceStreamer_T(const SluiceStreamerInfo& info, const System& system)
-    : m_info(withDefaults(info)), m_system(system), m_decodesOnGpu(isGpu(info.context)),
+    : m_info(withDefaults(info)), m_system(system),
       m_monitor(m_info.wake, m_info.wakeUser, m_info.threads != 0), m_gpu(apiOf(info)),
       m_ledger(m_info, m_gpu.hasSemaphores()),
-      m_decoder(m_info, m_info.threads != 0 ? m_info.threads : kPumpDecodes),
-      m_cutter(m_info, m_decodesOnGpu, m_ledger),
-      m_batcher(m_info, m_decodesOnGpu, m_monitor, m_gpu, m_ledger),
+      m_decoder(m_info, m_info.threads != 0 ? m_info.threads : kPumpDecodes, !gpuMayDecode(m_info)),
+      m_cutter(m_info, m_ledger), m_batcher(m_info, m_monitor, m_gpu, m_ledger),
       m_completion(m_info, m_monitor, m_gpu, m_ledger, m_batcher),
       m_readers(m_info, system, m_monitor, m_ledger, m_decoder, m_cutter)
 {
@@ -79,15 +71,19 @@ void SluiceStreamer_T::giveUp(SluiceStreamFile file)
     m_ledger.files.giveUp(held, file);
 }
 
-SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceStreamGroup& handle)
+SluiceStatus SluiceStreamer_T::submit(ArgumentChecker& check, const SluiceStreamGroupInfo& info,
+                                      SluiceStreamGroup& handle)
 {
     Held held(m_monitor);
-    SluiceStatus status = checkGroup(held, info, this, m_info.maxRequests, m_gpu);
+    checkGroup(check, held, info, this, m_info.maxRequests, m_gpu);
     uint32_t signaller = kNone;
-    if (status == SLUICE_OK && info.signal.semaphore != 0)
-        status = m_ledger.signallers.check(held, info.signal, signaller);
-    if (status != SLUICE_OK) return status;
-    if (!m_ledger.hasRoom(held, info)) return SLUICE_ERROR_NOT_READY;
+    if (info.signal.semaphore != 0)
+        check.require(SLUICE_NAMED(info.signal.value),
+                      m_ledger.signallers.find(held, info.signal, signaller),
+                      "is more than the value of the semaphore's groups before");
+    if (!check.isOk()) return check.status();
+    if ((info.signal.semaphore != 0 && signaller == kNone) || !m_ledger.hasRoom(held, info))
+        return SLUICE_ERROR_FULL;
     handle = m_ledger.add(held, info, signaller).handle;
     return SLUICE_OK;
 }
@@ -106,8 +102,8 @@ void SluiceStreamer_T::cancel(SluiceStreamGroup handle)
     if (group != nullptr) m_ledger.cancel(held, *group);
 }
 
-// A limited number per hold of the lock, so that other threads get it in between. Groups that they
-// submit meanwhile are not cancelled.
+// Cancels a limited number of groups per hold of the lock, so that other threads get the lock in
+// between. Groups that these threads submit meanwhile are not cancelled.
 void SluiceStreamer_T::cancelTags(uint64_t mask, uint64_t value)
 {
     uint64_t last = UINT64_MAX;
@@ -145,7 +141,12 @@ void SluiceStreamer_T::counters(SluiceStreamCounters& result)
     result.bytesDecoded = m_ledger.totals.bytesDecoded;
     result.wastedBytes = m_ledger.totals.wastedBytes;
     result.retriedTiles = m_ledger.totals.retriedTiles;
-    const CostModel& costs = m_batcher.costs(held);
+    for (uint32_t i = 0; i < SLUICE_STREAM_REASONS; ++i)
+        result.shares[i] = m_ledger.sides.share(held, SluiceStreamReason(i));
+    for (uint32_t i = 0; i < 3; ++i)
+        result.threadMillisecondsPerMiB[i] =
+            float(m_ledger.sides.cpuCosts(held).millisecondsPerMiB(CpuCodec(kCpuGdeflate + i)));
+    const CostModel& costs = m_ledger.sides.gpuCosts(held);
     result.floorMilliseconds = float(costs.floor());
     for (uint32_t i = 0; i < 4; ++i)
         result.millisecondsPerMiB[i] = float(costs.weight(CostKind(kCostGdeflate + i)));

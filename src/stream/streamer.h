@@ -4,14 +4,15 @@
 //
 //   monitor.h         the lock, and who sleeps
 //   ledger.h          groups, requests, units, files, rings;
-//                     work.h, events.h, waits.h, signallers.h
+//                     work.h, line.h, sides.h, events.h, waits.h, signallers.h
 //   cutter.h          cuts requests into units
 //   cpu_decoder.h     decodes units on the CPU
 //   readers.h         threads that read and decode
 //   batcher.h         gathers units into batches and records them; batch_commands.h
-//   completion.h      what batches have come to, waits, signals, events
+//   completion.h      finds out which batches are complete; waits, signals, events
 #pragma once
 
+#include "api/arguments.h"
 #include "stream/completion.h"
 #include "stream/readers.h"
 
@@ -19,7 +20,6 @@ namespace sluice::stream {
 
 // Replaces zeros of SluiceStreamerInfo by what they stand for.
 SluiceStreamerInfo withDefaults(SluiceStreamerInfo info);
-bool isGpu(SluiceContext context);
 
 } // namespace sluice::stream
 
@@ -31,14 +31,15 @@ struct SluiceStreamer_T {
     SluiceStatus start();
     SluiceStatus open(const SluiceStreamOpenInfo& info, SluiceStreamFile& file);
     void giveUp(SluiceStreamFile file);
-    SluiceStatus submit(const SluiceStreamGroupInfo& info, SluiceStreamGroup& handle);
+    SluiceStatus submit(sluice::ArgumentChecker& check, const SluiceStreamGroupInfo& info,
+                        SluiceStreamGroup& handle);
     void setPriority(SluiceStreamGroup handle, int32_t priority);
     void cancel(SluiceStreamGroup handle);
     void cancelTags(uint64_t mask, uint64_t value);
     void loseDevice();
     void counters(SluiceStreamCounters& result);
 
-    // These are for submit mode.
+    // These are for submit mode (vulkan_submitter.cpp).
     bool attachSubmitter(); // false: one is attached, or a batch is under way
     void detachSubmitter();
     void callSubmitter();
@@ -46,8 +47,8 @@ struct SluiceStreamer_T {
     // Sleeps until there is something to check, but not beyond `until`. Returns false if the thread
     // is to stop.
     bool waitForSubmitter(Clock::time_point until);
-    // While held, RECORDED events are not returned. The event tells the engine that GPU work may
-    // wait for the batch, so the batch must have been submitted first.
+    // holds: RECORDED events are not returned until a call with false. The event tells the engine
+    // that GPU work may wait for the batch, so the batch must have been submitted first.
     void holdRecorded(bool holds);
     uint32_t maxBatches() const { return m_info.maxBatches; }
     bool isLost() const { return m_gpu.isLost(); }
@@ -55,6 +56,8 @@ struct SluiceStreamer_T {
     bool hasSubmitter() const { return m_monitor.hasSubmitter(); }
     int eventFd() const { return m_monitor.eventFd(); }
 
+    sluice::Reporter reporter() const { return {m_info.report, m_info.reportUser}; }
+    const sluice::stream::Gpu& gpu() const { return m_gpu; }
     sluice::stream::Readers& readers() { return m_readers; }
     sluice::stream::Batcher& batcher() { return m_batcher; }
     sluice::stream::Completion& completion() { return m_completion; }
@@ -62,7 +65,6 @@ struct SluiceStreamer_T {
 private:
     const SluiceStreamerInfo m_info;
     const sluice::stream::System& m_system;
-    const bool m_decodesOnGpu;
     sluice::stream::Monitor m_monitor;
     sluice::stream::Gpu m_gpu;
     sluice::stream::Ledger m_ledger;

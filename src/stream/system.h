@@ -20,7 +20,7 @@ struct Read {
     int descriptor = -1;
     void* bytes = nullptr;
     uint64_t size = 0, offset = 0;
-    int64_t got = 0; // the result, as of System::read
+    int64_t got = 0; // what System::read returns
 };
 // The most reads that one thread makes between two holds of the lock.
 constexpr uint32_t kReadsAtOnce = 16;
@@ -38,7 +38,7 @@ public:
     virtual int64_t read(int descriptor, void* bytes, uint64_t size, uint64_t offset) const;
     // Makes at most kReadsAtOnce reads, at the same time where the system can do that.
     virtual void readMany(Read* reads, uint32_t count) const;
-    // Returns whether the system can do that; if not, readMany gains nothing.
+    // Returns whether readMany can make reads at the same time. If not, calling it gains nothing.
     virtual bool readsTogether() const;
     // Returns the power of two that the offset, size and memory address of direct reads must be
     // multiples of; 0 if the file has no direct reads.

@@ -40,7 +40,8 @@ public:
     CompletionPort(const CompletionPort&) = delete;
     CompletionPort& operator=(const CompletionPort&) = delete;
 
-    // With this mode a read that completes at once, for example from the cache, queues no packet.
+    // Binds a file to the port. With the mode that is set here, a read that completes at once, for
+    // example from the cache, queues no packet.
     bool bind(HANDLE file)
     {
         return m_port != nullptr &&

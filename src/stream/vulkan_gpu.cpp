@@ -216,17 +216,26 @@ VkImageMemoryBarrier VulkanGpu::imageBarrier(const SluiceStreamImage& image) con
 void VulkanGpu::beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
                             uint32_t count)
 {
-    VkImageMemoryBarrier barriers[kImagesAtOnce];
-    for (uint32_t i = 0; i < count; ++i) {
-        barriers[i] = imageBarrier(*images[i].image);
-        barriers[i].srcAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-        barriers[i].dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-        barriers[i].oldLayout = VkImageLayout(images[i].oldLayout);
-        barriers[i].newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    // Nothing uses layers whose contents are discarded, so their barrier waits for nothing.
+    for (const bool isDiscarded : {true, false}) {
+        VkImageMemoryBarrier barriers[kImagesAtOnce];
+        uint32_t barrierCount = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            if ((images[i].oldLayout == VK_IMAGE_LAYOUT_UNDEFINED) != isDiscarded) continue;
+            VkImageMemoryBarrier& barrier = barriers[barrierCount++] =
+                imageBarrier(*images[i].image);
+            barrier.srcAccessMask =
+                isDiscarded ? 0 : VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+            barrier.dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+            barrier.oldLayout = VkImageLayout(images[i].oldLayout);
+            barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+        }
+        if (barrierCount == 0) continue;
+        m_CmdPipelineBarrier(
+            of(commands),
+            isDiscarded ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+            VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, barrierCount, barriers);
     }
-    m_CmdPipelineBarrier(of(commands), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, count,
-                         barriers);
 }
 
 void VulkanGpu::endImages(SluiceCommands commands, const SluiceStreamImage* const* images,

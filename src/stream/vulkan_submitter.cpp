@@ -27,6 +27,9 @@ namespace {
 using sluice::stream::Batcher;
 using sluice::stream::Clock;
 constexpr auto kRetryAfter = std::chrono::milliseconds(10);
+// How long ready units are left to the threads. A thread that has decoded something wakes this one
+// earlier. If none does, the GPU decodes the units.
+constexpr auto kLookAfter = std::chrono::milliseconds(1);
 
 SluiceStatus statusOf(VkResult result)
 {
@@ -47,10 +50,11 @@ public:
     SluiceStreamSubmitter_T(const SluiceStreamSubmitter_T&) = delete;
     SluiceStreamSubmitter_T& operator=(const SluiceStreamSubmitter_T&) = delete;
 
-    SluiceStatus start();
+    SluiceStatus start(sluice::ArgumentChecker& check);
     void setPace(const SluiceStreamPace& pace);
     VkSemaphore semaphore() const { return m_done; }
     SluiceStreamSubmitterState state();
+    sluice::Reporter reporter() const { return {m_info.report, m_info.reportUser}; }
 
 private:
     bool load(const SluiceStreamVulkanInfo& info);
@@ -124,14 +128,16 @@ SluiceStatus SluiceStreamSubmitter_T::createObjects(uint32_t queueFamily)
     return statusOf(m_CreateSemaphore(m_device, &semaphoreInfo, nullptr, &m_done));
 }
 
-SluiceStatus SluiceStreamSubmitter_T::start()
+SluiceStatus SluiceStreamSubmitter_T::start(sluice::ArgumentChecker& check)
 {
     if (!load(*m_info.vulkan)) return SLUICE_ERROR_UNSUPPORTED;
     const SluiceStatus status = createObjects(m_info.vulkan->queueFamily);
     if (status != SLUICE_OK) return status;
     m_pace = m_info.pace;
     m_isAttached = m_info.streamer->attachSubmitter();
-    if (!m_isAttached) return SLUICE_ERROR_ARGUMENT;
+    check.require(SLUICE_NAMED(m_info.streamer), m_isAttached,
+                  "has a gpu with semaphores, no other submitter and no batch under way");
+    if (!check.isOk()) return check.status();
     m_waits = std::thread([this] { runWaits(); });
     m_submits = std::thread([this] { runSubmits(); });
     return SLUICE_OK;
@@ -206,7 +212,7 @@ void SluiceStreamSubmitter_T::runWaits()
             lock.lock();
             continue;
         }
-        if (status != SLUICE_OK) note(status); // before the loss becomes visible
+        if (status != SLUICE_OK) note(status); // before others can see the loss
         if (status != SLUICE_OK) m_info.streamer->loseDevice();
         lock.lock();
         m_waited = value;
@@ -231,7 +237,7 @@ void SluiceStreamSubmitter_T::runSubmits()
     }
 }
 
-// Returns the time of the next check if nobody calls earlier.
+// Returns the time of the next check, if nobody wakes this thread earlier.
 Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
 {
     for (;;) {
@@ -251,6 +257,7 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
         if (!isPaced && underWay == 0) pace.budget.minTiles = 0;
         switch (m_info.streamer->batcher().readiness(pace.budget, isPaced && !isEarly)) {
         case Batcher::Ready::nothing: return Clock::time_point::max();
+        case Batcher::Ready::threadsDecode: return now + kLookAfter;
         case Batcher::Ready::tooLittle:
             if (isEarly) return due;
             if (!isPaced) return Clock::time_point::max();
@@ -329,20 +336,37 @@ SluiceStatus SluiceStreamSubmitter_T::submitTo(VkCommandBuffer commands, uint64_
 
 // --- The entry points ---
 
+namespace {
+
+sluice::ArgumentChecker checkerOf(SluiceStreamSubmitter submitter, const char* function)
+{
+    return {submitter != nullptr ? submitter->reporter() : sluice::Reporter{}, function};
+}
+
+} // namespace
+
 SluiceStatus sluiceCreateStreamSubmitter(const SluiceStreamSubmitterInfo* info,
                                          SluiceStreamSubmitter* submitter)
 {
-    if (info == nullptr || submitter == nullptr) return SLUICE_ERROR_ARGUMENT;
+    sluice::ArgumentChecker check(info != nullptr ? sluice::Reporter{info->report, info->reportUser}
+                                                  : sluice::Reporter{},
+                                  __func__);
+    if (!check.given(SLUICE_NAMED(info)) || !check.given(SLUICE_NAMED(submitter)))
+        return check.status();
     *submitter = nullptr;
-    const SluiceStreamVulkanInfo* vulkan = info->vulkan;
-    if (info->streamer == nullptr || vulkan == nullptr || info->queue == VK_NULL_HANDLE ||
-        (info->lockQueue == nullptr) != (info->unlockQueue == nullptr) ||
-        vulkan->getInstanceProcAddr == nullptr || vulkan->instance == VK_NULL_HANDLE ||
-        vulkan->device == VK_NULL_HANDLE)
-        return SLUICE_ERROR_ARGUMENT;
+    check.given(SLUICE_NAMED(info->streamer));
+    check.given(SLUICE_NAMED(info->queue));
+    check.require(SLUICE_NAMED(info->unlockQueue),
+                  (info->lockQueue == nullptr) == (info->unlockQueue == nullptr),
+                  "is NULL if and only if lockQueue is NULL");
+    if (!check.given(SLUICE_NAMED(info->vulkan))) return check.status();
+    check.given(SLUICE_NAMED(info->vulkan->getInstanceProcAddr));
+    check.given(SLUICE_NAMED(info->vulkan->instance));
+    check.given(SLUICE_NAMED(info->vulkan->device));
+    if (!check.isOk()) return check.status();
     try {
         auto made = std::make_unique<SluiceStreamSubmitter_T>(*info);
-        const SluiceStatus status = made->start();
+        const SluiceStatus status = made->start(check);
         if (status == SLUICE_OK) *submitter = made.release();
         return status;
     } catch (const std::bad_alloc&) {
@@ -356,9 +380,10 @@ void sluiceDestroyStreamSubmitter(SluiceStreamSubmitter submitter) { delete subm
 
 SluiceStatus sluiceStreamSetPace(SluiceStreamSubmitter submitter, const SluiceStreamPace* pace)
 {
-    if (submitter == nullptr || pace == nullptr) return SLUICE_ERROR_ARGUMENT;
-    submitter->setPace(*pace);
-    return SLUICE_OK;
+    sluice::ArgumentChecker check = checkerOf(submitter, __func__);
+    if (check.given(SLUICE_NAMED(submitter)) && check.given(SLUICE_NAMED(pace)))
+        submitter->setPace(*pace);
+    return check.status();
 }
 
 VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter)
@@ -369,7 +394,8 @@ VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter)
 SluiceStatus sluiceStreamGetSubmitterState(SluiceStreamSubmitter submitter,
                                            SluiceStreamSubmitterState* state)
 {
-    if (submitter == nullptr || state == nullptr) return SLUICE_ERROR_ARGUMENT;
-    *state = submitter->state();
-    return SLUICE_OK;
+    sluice::ArgumentChecker check = checkerOf(submitter, __func__);
+    if (check.given(SLUICE_NAMED(submitter)) && check.given(SLUICE_NAMED(state)))
+        *state = submitter->state();
+    return check.status();
 }

@@ -27,7 +27,7 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
 
 SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
 {
-    m_recorder.barrier(commandBuffer(commands),
+    m_recorder.barrier(recordingOf(commands),
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT |
                            VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
                        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
@@ -37,32 +37,45 @@ SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
     return SLUICE_OK;
 }
 
+SluiceStatus VulkanBackend::cmdSideBySide(SluiceCommands commands, RecordChains record,
+                                          const void* user)
+{
+    SideBySide collected;
+    collected.commands = recordingOf(commands).commands;
+    const SluiceStatus status = record(user, collecting(collected));
+    if (status == SLUICE_OK) m_recorder.flush(collected, false);
+    return status;
+}
+
 } // namespace sluice
 
 SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, SluiceContext* context,
                                        const char** report)
 {
+    const sluice::Reporter reporter =
+        info != nullptr ? sluice::Reporter{info->report, info->reportUser} : sluice::Reporter{};
+    sluice::ArgumentChecker check(reporter, __func__);
     const char* unused;
     const char*& reason = report != nullptr ? *report : unused;
     reason = "a required argument is NULL";
-    if (context == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (!check.given(SLUICE_NAMED(context))) return check.status();
     *context = nullptr;
-    if (info == nullptr || info->getInstanceProcAddr == nullptr ||
-        info->instance == VK_NULL_HANDLE || info->physicalDevice == VK_NULL_HANDLE ||
-        info->device == VK_NULL_HANDLE ||
-        (info->enabledExtensionCount != 0 && info->enabledExtensions == nullptr)) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (!check.given(SLUICE_NAMED(info))) return check.status();
+    check.given(SLUICE_NAMED(info->getInstanceProcAddr));
+    check.given(SLUICE_NAMED(info->instance));
+    check.given(SLUICE_NAMED(info->physicalDevice));
+    check.given(SLUICE_NAMED(info->device));
+    check.require(SLUICE_NAMED(info->enabledExtensions),
+                  info->enabledExtensionCount == 0 || info->enabledExtensions != nullptr,
+                  "is not NULL");
+    if (!check.isOk()) return check.status();
     try {
         std::unique_ptr<sluice::VulkanBackend> backend;
         const SluiceStatus status = sluice::VulkanBackend::create(*info, backend, &reason);
-        if (status != SLUICE_OK) {
-            return status;
-        }
+        if (status != SLUICE_OK) return status;
         auto made = std::make_unique<SluiceContext_T>();
         made->backend = backend.release();
+        made->reporter = reporter;
         *context = made.release();
         return SLUICE_OK;
     } catch (const std::bad_alloc&) {

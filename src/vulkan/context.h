@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Vulkan backend. It has four parts, each of which knows only those before it: the machine
 // (machine.h), its pipelines (pipelines.h), the recorder of dispatches (record.h), and the
-// commands. Each command is recorded by the record_*.cpp file of its name.
+// commands. A command is recorded by the record_*.cpp file of its name.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -20,7 +20,7 @@ namespace sluice {
 
 class VulkanBackend final : public Backend {
 public:
-    // On failure *reason is set to a static text.
+    // If this fails, *reason is a static text.
     static SluiceStatus create(const SluiceVulkanContextInfo& info,
                                std::unique_ptr<VulkanBackend>& backend, const char** reason);
 
@@ -30,6 +30,14 @@ public:
         return m_pipelines.create(info, left);
     }
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    SluiceStatus cmdSideBySide(SluiceCommands commands, RecordChains record,
+                               const void* user) override;
+    void nextChain(SluiceCommands commands) override
+    {
+        SideBySide& collected = *recordingOf(commands).collected;
+        collected.step = 0;
+        ++collected.chain;
+    }
     uint64_t deviceAddress(const SluiceBuffer& buffer) const override
     {
         return m_machine.address(buffer);
@@ -66,15 +74,23 @@ public:
     SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) override;
     SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) override;
 #endif
+#if SLUICE_HAVE_ZSTD
+    SluiceStatus cmdZstd(SluiceCommands, const SluiceZstdInfo&) override;
+    SluiceRequirements zstdRequirements(const SluiceZstdInfo&) const override;
+#endif
+#if SLUICE_HAVE_UASTC
+    SluiceStatus cmdUastc(SluiceCommands, const SluiceUastcInfo&) override;
+    SluiceRequirements uastcRequirements(const SluiceUastcInfo&) const override;
+#endif
 
     const DeviceTraits& traits() const { return m_machine.traits; }
     const VulkanTuning& tuning() const { return m_machine.tuning; }
-    // Commands recorded from now on are planned by `tuning`. Existing pipelines keep their
-    // workgroup sizes and constants. Must not be called while other threads record.
+    // Commands that are recorded from now on are planned with `tuning`. Existing pipelines keep
+    // their workgroup sizes and constants. Must not be called while other threads record.
     void setTuning(const VulkanTuning& tuning) { m_machine.tuning = tuning; }
     VulkanPipelines& pipelines() { return m_pipelines; }
     const VulkanPipelines& pipelines() const { return m_pipelines; }
-    // Return the device's side of the plans of scans and compactions.
+    // These return what the plans of scans and compactions (src/api) need to know of the device.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
@@ -85,7 +101,8 @@ private:
     {
     }
 
-    // Returns the address of a range in the form that plans take.
+    // Returns the function addressOf(buffer) that plans call: it returns the device address of a
+    // range.
     auto addressOf() const
     {
         return [this](const SluiceBuffer& buffer) { return m_machine.address(buffer); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The driver's own GDeflate decoder (VK_EXT_memory_decompression or VK_NV_memory_decompression), if
-// the caller enabled one of these extensions.
+// The GDeflate decoder of the driver (VK_EXT_memory_decompression or VK_NV_memory_decompression),
+// for callers that have enabled one of these extensions.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,16 @@ namespace sluice {
 struct DriverDecoder {
     PFN_vkCmdDecompressMemoryIndirectCountEXT decompressExt = nullptr;
     PFN_vkCmdDecompressMemoryIndirectCountNV decompressNv = nullptr;
-    uint32_t regionLimit = 0; // 0: there is none
+    // The most regions that the decoder takes at once; 0: there is no such decoder.
+    uint32_t regionLimit = 0;
 
-    // Uses an extension only if it is enabled, its feature is in the enabled chain, and it supports
-    // GDeflate.
+    // Looks for the decoder. An extension counts only if it is enabled, its feature is in the chain
+    // of enabled features, and it supports GDeflate.
     void load(const SluiceVulkanContextInfo& info)
     {
         const bool ext = enabled(info, VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
         const bool nv = enabled(info, VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);
-        if ((!ext && !nv) || !featureEnabled(info.enabledFeatures)) {
-            return;
-        }
+        if ((!ext && !nv) || !featureEnabled(info.enabledFeatures)) return;
         const auto instanceFunction = [&](const char* name) {
             return info.getInstanceProcAddr(info.instance, name);
         };
@@ -34,14 +33,12 @@ struct DriverDecoder {
             reinterpret_cast<PFN_vkGetDeviceProcAddr>(instanceFunction("vkGetDeviceProcAddr"));
         const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             instanceFunction("vkGetPhysicalDeviceProperties2"));
-        if (ext) {
+        if (ext)
             decompressExt = reinterpret_cast<PFN_vkCmdDecompressMemoryIndirectCountEXT>(
                 getDeviceProcAddr(info.device, "vkCmdDecompressMemoryIndirectCountEXT"));
-        }
-        if (nv) {
+        if (nv)
             decompressNv = reinterpret_cast<PFN_vkCmdDecompressMemoryIndirectCountNV>(
                 getDeviceProcAddr(info.device, "vkCmdDecompressMemoryIndirectCountNV"));
-        }
         // Both extensions use the same structure for properties.
         VkPhysicalDeviceMemoryDecompressionPropertiesNV decompression{};
         decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV;
@@ -51,13 +48,13 @@ struct DriverDecoder {
         getProperties(info.physicalDevice, &properties);
         const bool gdeflate = (decompression.decompressionMethods &
                                VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV) != 0;
-        if (gdeflate && (decompressExt != nullptr || decompressNv != nullptr)) {
+        if (gdeflate && (decompressExt != nullptr || decompressNv != nullptr))
             regionLimit = uint32_t(
                 std::min<uint64_t>(decompression.maxDecompressionIndirectCount, UINT32_MAX));
-        }
     }
 
-    // `list` has the form that driver_regions.comp writes.
+    // Records the decode of the regions in the list at `list`, which driver_regions.comp has
+    // written.
     void record(VkCommandBuffer commands, VkDeviceAddress list, uint32_t maxRegionCount) const
     {
         const VkDeviceAddress regions = list + SLUICE_DRIVER_LIST_AT * 4;
@@ -78,15 +75,14 @@ private:
                            [&](const char* one) { return std::strcmp(one, extension) == 0; });
     }
 
-    // Both extensions use the same structure for features too.
+    // Returns whether the feature is enabled. Both extensions have the same structure for it.
     static bool featureEnabled(const void* chain)
     {
         for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr;
              next = next->pNext) {
-            if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV) {
+            if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV)
                 return reinterpret_cast<const VkPhysicalDeviceMemoryDecompressionFeaturesNV*>(next)
                            ->memoryDecompression != VK_FALSE;
-            }
         }
         return false;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Vulkan functions that the library calls, in a table of its own. The library neither defines
-// nor uses global vk* symbols, which could clash with the engine's loader.
+// nor uses global vk* symbols, which could clash with those of the engine's loader.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

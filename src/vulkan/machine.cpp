@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-// A VkBuffer is a pointer on 64-bit machines and an integer elsewhere.
+// Returns a Vulkan handle from the integer in which the API passes it. Handles are pointers on
+// 64-bit machines and integers elsewhere.
 template <typename Handle>
 Handle handleOf(uint64_t value)
 {
@@ -29,7 +30,7 @@ bool contains(const char* const* names, uint32_t count, const char* name)
                        [&](const char* one) { return std::strcmp(one, name) == 0; });
 }
 
-// Returns the number of SMs of an NVIDIA device; 0 if its driver does not report it.
+// Returns the number of SMs of an NVIDIA device, or 0 if its driver does not report it.
 uint32_t readProcessors(const SluiceVulkanContextInfo& info,
                         PFN_vkGetPhysicalDeviceProperties2 getProperties)
 {
@@ -58,7 +59,7 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info,
     return processors.shaderSMCount;
 }
 
-// Chooses tier and subgroup size, and records why no better tier was chosen.
+// Chooses the tier and the subgroup size, and writes down why no better tier was chosen.
 SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& info,
                         const char** reason)
 {
@@ -70,9 +71,7 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
     const VulkanProperties properties = readProperties(
         machine.vk.GetPhysicalDeviceProperties2, info.physicalDevice, info.apiVersion, sizeControl);
     *reason = whyNotVulkan(features, properties);
-    if (*reason != nullptr) {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    if (*reason != nullptr) return SLUICE_ERROR_UNSUPPORTED;
     const char* const notBase = whyNotBase(features, properties, info.requiredSubgroupSize);
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
@@ -91,7 +90,8 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
     machine.tier = info.tier;
     if (machine.tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
-            *reason = notBase; // the emulated tiers cannot honour the required size
+            // The only tier left is an emulated one, which cannot have the size that is required.
+            *reason = notBase;
             return SLUICE_ERROR_UNSUPPORTED;
         }
         machine.tier = notExt == nullptr    ? SLUICE_VULKAN_TIER_EXT
@@ -109,14 +109,12 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
     } else {
         const bool ext = machine.tier == SLUICE_VULKAN_TIER_EXT;
         *reason = ext ? notExt : notBase;
-        if (*reason != nullptr) {
-            return SLUICE_ERROR_UNSUPPORTED;
-        }
+        if (*reason != nullptr) return SLUICE_ERROR_UNSUPPORTED;
         traits.subgroupSize = chooseSubgroupSize(features, properties, info.requiredSubgroupSize);
         variant = traits.subgroupSize < 32
                       ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
                       : (ext ? ShaderVariant::ext : ShaderVariant::base);
-        // On devices of other vendors, a 64-bit shift may take several instructions.
+        // Only on NVIDIA: other devices may take several instructions for a 64-bit shift.
         if (variant == ShaderVariant::ext && traits.plainStoresVisible && features.shaderInt64)
             variant = ShaderVariant::extInt64;
         machine.requiresSize = canChooseSize(features, properties);
@@ -134,12 +132,9 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
         machine.report +=
             std::string(tier) + ": " + (why != nullptr ? why : "another tier was asked for") + "\n";
     };
-    if (machine.tier != SLUICE_VULKAN_TIER_EXT && (notExt != nullptr || asked)) {
+    if (machine.tier != SLUICE_VULKAN_TIER_EXT && (notExt != nullptr || asked))
         report("ext", notExt);
-    }
-    if (traits.isEmulated() && (notBase != nullptr || asked)) {
-        report("base", notBase);
-    }
+    if (traits.isEmulated() && (notBase != nullptr || asked)) report("base", notBase);
     return SLUICE_OK;
 }
 
@@ -166,9 +161,7 @@ const char* VulkanMachine::tierName() const
 
 VkDeviceAddress VulkanMachine::address(const SluiceBuffer& buffer) const
 {
-    if (buffer.size == 0) {
-        return 0;
-    }
+    if (buffer.size == 0) return 0;
     VkBufferDeviceAddressInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
     info.buffer = handleOf<VkBuffer>(buffer.handle);

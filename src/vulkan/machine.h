@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The device of a context: its functions, the tier chosen for it, and the numbers that plans depend
-// on. It knows nothing about pipelines and commands.
+// The device of a context: its functions, the tier that was chosen for it, and the numbers on which
+// plans depend. This file knows nothing of pipelines and commands.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -17,11 +17,11 @@
 namespace sluice {
 
 struct VulkanMachine {
-    // Loads the functions, then chooses tier and subgroup size. On failure *reason is set to a
-    // static text.
+    // Loads the functions, then chooses tier and subgroup size. If this fails, *reason is a static
+    // text.
     SluiceStatus open(const SluiceVulkanContextInfo& info, const char** reason);
-    const char* tierName() const;                              // NULL if the tier does not exist
-    VkDeviceAddress address(const SluiceBuffer& buffer) const; // 0 for an empty range
+    const char* tierName() const;                              // NULL if there is no such tier
+    VkDeviceAddress address(const SluiceBuffer& buffer) const; // returns 0 for an empty range
 
     VulkanFunctions vk;
     DriverDecoder driver;
@@ -29,9 +29,9 @@ struct VulkanMachine {
     SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO;
     DeviceTraits traits;
     VulkanTuning tuning{};
-    bool requiresSize = false;          // pipelines ask for the subgroup size explicitly
-    bool requiresFullSubgroups = false; // pipelines ask for full subgroups
-    std::string report;                 // why no better tier was chosen
+    bool requiresSize = false;          // pipelines must ask for the subgroup size
+    bool requiresFullSubgroups = false; // pipelines must ask for full subgroups
+    std::string report;                 // says why no better tier was chosen
 };
 
 } // namespace sluice

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lists of the Vulkan backend's pipelines and self-tests. Enumerations and tables are generated
-// from them. A new kernel needs a row in each list.
+// The lists of the Vulkan backend's pipelines and self-tests, from which enumerations and tables
+// are made. A new kernel needs a row in each list.
 #pragma once
 
 // The self-tests of pipelines: X(name, kernel, kernels, checksum). `sluice selftest` shows the test
-// under the name `kernel`. The test needs a context with `kernels` (SluiceKernels). `checksum` is
-// the sluiceTileChecksum of the results, on which all backends agreed when the row was written; it
-// is 0 where the results depend on choices of libzstd. The test itself is
+// under the name `kernel`. The test needs a context with the SluiceKernels `kernels`. `checksum` is
+// the sluiceTileChecksum of the test's results, on which all backends agreed when the row was
+// written; it is 0 if the results depend on choices of libzstd. The test itself is
 // SelfTestCases::test<SelfTestCase::name> in src/selftest.
 #define SLUICE_SELF_TESTS(X)                                                                       \
     X(scan, "scan", SLUICE_KERNELS_SCAN, 0xdf3a5658)                                               \
@@ -15,8 +15,9 @@
     X(compact_4, "compact", SLUICE_KERNELS_COMPACT_WORDS, 0x8481ccfd)                              \
     X(compact_8, "compact", SLUICE_KERNELS_COMPACT, 0x742ef172)                                    \
     X(compact_16, "compact", SLUICE_KERNELS_COMPACT, 0x77645a2d)                                   \
+    X(compact_wide, "compact", SLUICE_KERNELS_COMPACT, 0x1f1b4315)                                 \
     X(reduce, "reduce", SLUICE_KERNELS_SCAN, 0xfaae24ea)                                           \
-    X(interval_expand, "intervals", SLUICE_KERNELS_INTERVAL, 0x3dd5c789)                           \
+    X(interval_expand, "intervals", SLUICE_KERNELS_INTERVAL, 0xc4b087fd)                           \
     X(interval_move, "intervals", SLUICE_KERNELS_INTERVAL, 0xe0f5dea4)                             \
     X(interval_search, "intervals", SLUICE_KERNELS_INTERVAL, 0xc0f0c660)                           \
     X(interval_bulk, "bulk", SLUICE_KERNELS_INTERVAL, 0x7d03294c)                                  \
@@ -24,16 +25,18 @@
     X(gdeflate_pitched, "gdeflate", SLUICE_KERNELS_GDEFLATE, 0x4e4852fe)                           \
     X(gdeflate_by_driver, "gdeflate", SLUICE_KERNELS_GDEFLATE, 0x519ab845)                         \
     X(checksum, "checksum", SLUICE_KERNELS_CHECKSUM, 0x2027ed46)                                   \
-    X(tile_streams, "tile_streams", SLUICE_KERNELS_TILE_STREAMS, 0x24c52712)                       \
+    X(tile_streams, "tile_streams", SLUICE_KERNELS_TILE_STREAMS, 0xa62ebe34)                       \
     X(gstd, "gstd", SLUICE_KERNELS_GSTD, 0)                                                        \
     X(filter, "filter", SLUICE_KERNELS_FILTER, 0x34c70a66)                                         \
     X(float_decode, "float", SLUICE_KERNELS_FLOAT, 0x7d0310f4)                                     \
     X(status, "fse_tables", SLUICE_KERNELS_FSE, 0xe89cccf5)                                        \
     X(fse_tables, "fse_tables", SLUICE_KERNELS_FSE, 0x25e2d815)                                    \
-    X(df11, "df11", SLUICE_KERNELS_DF11, 0x8ffc6e6a)
+    X(df11, "df11", SLUICE_KERNELS_DF11, 0x8ffc6e6a)                                               \
+    X(zstd, "zstd", SLUICE_KERNELS_ZSTD, 0)                                                        \
+    X(uastc, "uastc", SLUICE_KERNELS_UASTC, 0x29969f8e)
 
-// The pipelines of the Vulkan backend (vulkan/registry.h): X(name, shader, ...). The arguments are
-// the members of PipelineRow, starting with `shader`. registry.cpp defines the functions appliesX,
+// The pipelines of the Vulkan backend: X(name, shader, ...). The arguments are the members of
+// PipelineRow (vulkan/registry.h) from `shader` on. registry.cpp defines the functions appliesX,
 // sizeX, constantsX and chooseX, and the short names of kernels and operations. T is SelfTestCase.
 #define SLUICE_PIPELINES(X)                                                                        \
     X(status, "status", kAll, Need::always, appliesAlways, sizeMinimum, constantsNone, T::status,  \
@@ -74,6 +77,8 @@
       constantsElementBytes<8>, T::compact_8, chooseAsItIs)                                        \
     X(compact_16, "compact", kCompactSizes, Need::always, appliesAlways, sizeCompact,              \
       constantsElementBytes<16>, T::compact_16, chooseAsItIs)                                      \
+    X(compact_wide, "compact", kCompactSizes, Need::always, appliesAlways, sizeCompactWide,        \
+      constantsElementBytes<0>, T::compact_wide, chooseAsItIs)                                     \
     X(compact_ring, "compact_ring", kCompactWords, Need::speed, appliesCompactRing, sizeRing,      \
       constantsCompactRing<0>, T::compact_4, chooseCompactRing)                                    \
     X(compact_ring_selectors, "compact_ring", kCompactWords, Need::speed, appliesCompactRing,      \
@@ -136,5 +141,29 @@
     X(float_decode, "float_decode", SLUICE_KERNELS_FLOAT, Need::always, appliesAlways,             \
       sizeFloatDecode, constantsNone, T::float_decode, chooseAsItIs)                               \
     X(df11, "df11", SLUICE_KERNELS_DF11, Need::always, appliesAlways, sizeDf11, constantsNone,     \
-      T::df11, chooseAsItIs)
+      T::df11, chooseAsItIs)                                                                       \
+    X(zstd_walk, "zstd_walk", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways, sizeLaneGroup,     \
+      constantsNone, T::zstd, chooseAsItIs)                                                        \
+    X(zstd_literals, "zstd_literals", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways,            \
+      sizeLaneGroup, constantsNone, T::zstd, chooseAsItIs)                                         \
+    X(zstd_sequences, "zstd_sequences", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways,          \
+      sizeLaneGroup, constantsZstdSequences, T::zstd, chooseAsItIs)                                \
+    X(zstd_place, "zstd_place", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways, sizeLaneGroup,   \
+      constantsNone, T::zstd, chooseAsItIs)                                                        \
+    X(zstd_expand, "zstd_expand", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways,                \
+      sizeZstdExpand, constantsPlainStores, T::zstd, chooseAsItIs)                                 \
+    X(zstd_bytes, "zstd_bytes", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways, sizeMinimum,     \
+      constantsNone, T::zstd, chooseZstdLinks)                                                     \
+    X(zstd_hash, "zstd_hash", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways, sizeLaneGroup,     \
+      constantsNone, T::zstd, chooseAsItIs)                                                        \
+    X(uastc_bc7, "uastc", SLUICE_KERNELS_UASTC, Need::always, appliesAlways, sizeMinimum,          \
+      constantsUastc<SLUICE_UA_GROUP_BC7>, T::uastc, chooseAsItIs)                                 \
+    X(uastc_astc, "uastc", SLUICE_KERNELS_UASTC, Need::always, appliesAlways, sizeMinimum,         \
+      constantsUastc<SLUICE_UA_GROUP_ASTC>, T::uastc, chooseAsItIs)                                \
+    X(uastc_rgba8, "uastc", SLUICE_KERNELS_UASTC, Need::always, appliesAlways, sizeMinimum,        \
+      constantsUastc<SLUICE_UA_GROUP_RGBA8>, T::uastc, chooseAsItIs)                               \
+    X(uastc_bc, "uastc", SLUICE_KERNELS_UASTC, Need::always, appliesAlways, sizeMinimum,           \
+      constantsUastc<SLUICE_UA_GROUP_BC>, T::uastc, chooseAsItIs)                                  \
+    X(uastc_etc, "uastc", SLUICE_KERNELS_UASTC, Need::always, appliesAlways, sizeMinimum,          \
+      constantsUastc<SLUICE_UA_GROUP_ETC>, T::uastc, chooseAsItIs)
 // clang-format on

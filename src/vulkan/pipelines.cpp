@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "api/components.h"
-#include "layout/constants.h"
 
 namespace sluice {
 namespace {
@@ -22,8 +21,9 @@ SluiceStatus statusOf(VkResult result)
     }
 }
 
-// Returns whether the driver's compiler rejected this pipeline. Another attempt would then fail
-// too, but other pipelines may succeed. Drivers report this by any code except the ones below.
+// Returns whether `result` says that the driver's compiler has refused a pipeline. The compiler
+// would refuse it again, but may take other pipelines. Drivers report a refusal by any error except
+// those below.
 bool isRefusal(VkResult result)
 {
     return result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST &&
@@ -34,7 +34,7 @@ bool isRefusal(VkResult result)
 
 VulkanPipelines::~VulkanPipelines()
 {
-    // Without a layout nothing was created, and the functions may not have been loaded.
+    // If there is no layout, nothing was created, and the functions may not have been loaded.
     if (m_layout == VK_NULL_HANDLE) return;
     for (const Made& made : m_made)
         destroyPipeline(made.handle.load());
@@ -56,8 +56,8 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
     for (const Pipeline pipeline : AllPipelines()) {
         const PipelineRow& row = pipelineRow(pipeline);
         Made& made = m_made[size_t(pipeline)];
-        // Pipelines that do not apply have a workgroup size too, because the plans of tiles depend
-        // on it.
+        // Pipelines that do not apply have a workgroup size too, because plans compute the size of
+        // tiles from it.
         made.workgroup = row.workgroup(m_machine.traits, m_machine.tuning);
         if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_machine.traits, m_machine.tuning))
             continue;
@@ -68,8 +68,9 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
         }
         m_applying[m_applyingCount++] = pipeline;
     }
-    // Large shaders take longest to compile. They come first, so that all threads end at about the
-    // same time.
+    // Necessary pipelines come first. Among these, and among the others, large shaders come first:
+    // they take longest to compile, and all threads that make pipelines then end at about the same
+    // time.
     std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
                      [this](Pipeline a, Pipeline b) {
                          return pipelineRow(a).need != pipelineRow(b).need
@@ -124,7 +125,8 @@ SluiceStatus VulkanPipelines::create(const SluicePipelinesInfo& info, uint32_t& 
         one.handle.store(handle);
         noteReady();
     }
-    // A caller that makes a set step by step repeats the call until nothing is left.
+    // A caller that makes a set step by step repeats the call until nothing is left, and only then
+    // learns that a pipeline was refused.
     return status == SLUICE_OK && isIncomplete && left == 0 ? SLUICE_ERROR_UNSUPPORTED : status;
 }
 
@@ -137,8 +139,9 @@ std::string VulkanPipelines::refusedPipelines() const
     return names;
 }
 
-// If several threads complete the last pipelines of a set at the same time, at least one of them
-// sees all of them, because these loads and stores are sequentially consistent.
+// Notes which sets of kernels have all of their pipelines. If several threads complete the last
+// pipelines of a set at the same time, at least one of these threads sees all pipelines, because
+// these loads and stores are sequentially consistent.
 void VulkanPipelines::noteReady()
 {
     uint32_t missing = 0;
@@ -154,7 +157,8 @@ VkResult VulkanPipelines::createPipeline(Pipeline pipeline, const PackedShader& 
 {
     try {
         std::vector<uint32_t> words(shader.wordCount);
-        if (!unpackShader(shader, words.data())) return VK_ERROR_UNKNOWN; // bytes are damaged
+        // If this fails, the packed bytes are damaged.
+        if (!unpackShader(shader, words.data())) return VK_ERROR_UNKNOWN;
         return createPipeline(pipeline, ShaderCode{words.data(), shader.bytes()}, made);
     } catch (const std::bad_alloc&) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records dispatches and barriers into the caller's command buffer, and reports them to the
-// caller's recorder.
+// Records dispatches and barriers in the caller's command buffer, and reports them to the caller's
+// recorder (SluiceVulkanRecorder).
 #pragma once
 
-#include <algorithm>
 #include <initializer_list>
 
-#include "layout/base.h"
 #include "vulkan/pipelines.h"
 
 namespace sluice {
 
-inline VkCommandBuffer commandBuffer(SluiceCommands commands)
-{
-    return reinterpret_cast<VkCommandBuffer>(commands);
-}
+constexpr uint32_t kMaxParams = 128; // bytes: every device has them for push constants
+constexpr uint32_t kMaxAccesses = 8; // of a dispatch
 
-// A range that a dispatch reads or writes. It is given as a buffer, or as memory at an address.
+// A range that a dispatch reads or writes: a buffer, or memory at an address.
 struct Access {
     SluiceBuffer buffer;
     VkDeviceAddress address;
@@ -28,6 +24,49 @@ inline Access writes(const SluiceBuffer& buffer) { return {buffer, 0, buffer.siz
 inline Access readsAt(VkDeviceAddress address, uint64_t size) { return {{}, address, size, false}; }
 inline Access writesAt(VkDeviceAddress address, uint64_t size) { return {{}, address, size, true}; }
 
+// Collects the dispatches of chains of commands that do not depend on each other, and records them
+// side by side: first the first step of every chain, then a barrier, then the second steps. Chains
+// that are recorded one after the other take as many barriers as they have steps together, and
+// between two barriers the GPU has only the work of one step.
+struct SideBySide {
+    struct Dispatch {
+        Pipeline pipeline;
+        uint32_t chain, step;
+        uint64_t workgroups;
+        uint32_t size, accessCount; // bytes of `params`, entries of `accesses`
+        uint8_t params[kMaxParams];
+        Access accesses[kMaxAccesses];
+    };
+    static constexpr uint32_t kMost = 32; // the most dispatches; more of them take several rounds
+
+    VkCommandBuffer commands;
+    uint32_t count = 0;
+    uint32_t chain = 0; // the current chain; the first one has the number 1
+    uint32_t step = 0;  // the step to which the current chain has come
+    Dispatch dispatches[kMost];
+};
+
+// Where a command is recorded: into the caller's command buffer, or first into a collection.
+struct Recording {
+    VkCommandBuffer commands;
+    SideBySide* collected; // NULL: nothing is collected
+};
+
+// Command buffers and collections are aligned to more than a byte, so the lowest bit tells them
+// apart.
+static_assert(alignof(SideBySide) > 1);
+inline SluiceCommands collecting(SideBySide& collected)
+{
+    return reinterpret_cast<SluiceCommands>(reinterpret_cast<uintptr_t>(&collected) | 1u);
+}
+inline Recording recordingOf(SluiceCommands commands)
+{
+    const uintptr_t value = reinterpret_cast<uintptr_t>(commands);
+    if ((value & 1u) == 0) return {reinterpret_cast<VkCommandBuffer>(commands), nullptr};
+    SideBySide* const collected = reinterpret_cast<SideBySide*>(value - 1u);
+    return {collected->commands, collected};
+}
+
 class CommandRecorder {
 public:
     CommandRecorder(const VulkanMachine& machine, const VulkanPipelines& pipelines,
@@ -36,30 +75,39 @@ public:
     {
     }
 
-    // Binds the pipeline, pushes the parameters and dispatches `workgroups` workgroups. The
-    // dispatch has two dimensions, whose product may exceed that number, so kernels check their
-    // index.
+    // Binds the pipeline, pushes the parameters, and dispatches `workgroups` workgroups. The
+    // dispatch has two dimensions, whose product may be more than `workgroups`, so kernels check
+    // the number of each workgroup.
     template <typename Params>
-    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
-                  uint64_t workgroups, std::initializer_list<Access> accesses) const
+    void dispatch(Recording commands, Pipeline pipeline, const Params& params, uint64_t workgroups,
+                  std::initializer_list<Access> accesses) const
     {
-        static_assert(sizeof(Params) <= 128,
-                      "every device has 128 bytes of push constants, and no more is promised");
+        static_assert(sizeof(Params) <= kMaxParams);
         dispatch(commands, pipeline, &params, sizeof(Params), workgroups, accesses);
     }
-    // If toHost is set, the writes are also visible to the host after a fence was signalled.
-    void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
+    // With toHost, the writes are also visible to the host once a fence has been signalled.
+    void barrier(Recording commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
                  bool toHost = false) const;
-    void computeBarrier(VkCommandBuffer commands) const; // between the dispatches of one command
-    // Reports to the caller's recorder, if there is one.
-    void note(VkCommandBuffer commands, const char* what,
-              std::initializer_list<Access> accesses) const;
-    // Sets the statuses of `count` tiles to PENDING, and the summary to "none failed".
-    void status(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count) const;
+    // For use between the dispatches of one command. While dispatches are collected, every barrier
+    // only ends a step of the current chain.
+    void computeBarrier(Recording commands) const;
+    // Tells the caller's recorder, if there is one, of a command `what` and of its accesses.
+    void note(Recording commands, const char* what, std::initializer_list<Access> accesses) const
+    {
+        note(commands.commands, what, 0, accesses.begin(), uint32_t(accesses.size()));
+    }
+    // Records the collected dispatches and, with moreFollows, a barrier behind them.
+    void flush(SideBySide& collected, bool moreFollows) const;
+    // Records the dispatch that sets the statuses of `count` tiles to PENDING, and the summary to
+    // "none failed".
+    void status(Recording commands, const SluiceBuffer& status, uint32_t count) const;
 
 private:
-    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const void* params, size_t size,
+    void dispatch(Recording commands, Pipeline pipeline, const void* params, size_t size,
                   uint64_t workgroups, std::initializer_list<Access> accesses) const;
+    void record(VkCommandBuffer commands, const SideBySide::Dispatch& dispatch) const;
+    void note(VkCommandBuffer commands, const char* what, uint32_t chain, const Access* accesses,
+              uint32_t count) const;
 
     const VulkanMachine& m_machine;
     const VulkanPipelines& m_pipelines;

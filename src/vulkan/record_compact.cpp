@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records a compaction, usually as one dispatch. A partition has a counting dispatch before it. A
-// compaction in place has one dispatch per serialTiles tiles, if workgroups may not wait for each
-// other.
+// Records a compaction: usually one dispatch, and for a partition an earlier one that counts. A
+// compaction in place has one dispatch for every serialTiles tiles if its workgroups may not wait
+// for each other.
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
@@ -17,12 +17,13 @@ Pipeline compactPipeline(uint32_t elementSize)
     case 2: return Pipeline::compact_2;
     case 8: return Pipeline::compact_8;
     case 16: return Pipeline::compact_16;
-    default: return Pipeline::compact_4;
+    case 4: return Pipeline::compact_4;
+    default: return Pipeline::compact_wide;
     }
 }
 
-// Returns the variant of compact_ring.comp that implements no more tests and outputs than the
-// command needs.
+// Returns the variant of compact_ring.comp that has no more tests and outputs than the command
+// needs.
 Pipeline ringPipeline(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
@@ -36,10 +37,10 @@ Pipeline ringPipeline(const CompactParams& params)
                                                     : Pipeline::compact_ring;
 }
 
-// Returns the number of elements per tile.
+// Returns the number of elements of a tile.
 uint32_t compactTile(const VulkanPipelines& pipelines, uint32_t elementSize)
 {
-    return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) *
+    return SLUICE_COMPACT_ROWS * SLUICE_COMPACT_ROW_ELEMENTS(elementSize) *
            pipelines.workgroup(compactPipeline(elementSize));
 }
 
@@ -68,8 +69,8 @@ CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) cons
     machine.workgroups = tuning.workgroups;
     machine.tilesPerWorkgroup = m_machine.traits.forwardProgress ? 0 : tuning.tilesPerWorkgroup;
     machine.serialTiles = tuning.serialTiles;
-    // compact_ring.comp and compact_call.comp test each 4-byte element by itself, but a test for
-    // changes needs two.
+    // compact_ring.comp and compact_call.comp test each 4-byte element alone, but a test for
+    // changes (SLUICE_COMPACT_UNIQUE) needs the element before it.
     using P = Pipeline;
     const bool rings = m_pipelines.hasAll(
         {P::compact_ring, P::compact_ring_selectors, P::compact_ring_words, P::compact_ring_bytes});
@@ -96,11 +97,11 @@ SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& i
 
 SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     const uint32_t size = compactedBytes(info);
     CompactParams params = compactParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
-    // The number of selected elements is not known yet. These are the most that fit.
+    // How many elements will be selected is not known yet; these are the most that fit.
     const uint64_t written = std::min(params.capacity, info.maxCount),
                    indices = std::min(params.indexCapacity, info.maxCount);
     const bool selects = info.test == SLUICE_COMPACT_BYTES || info.test == SLUICE_COMPACT_MASK;

@@ -9,7 +9,7 @@ namespace sluice {
 
 SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     m_recorder.status(cmd, info.status, info.maxBlockCount);
     if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
     m_recorder.computeBarrier(cmd);

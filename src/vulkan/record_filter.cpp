@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-constexpr uint32_t kSmallestSubgroup = 4; // lanes
+constexpr uint32_t kSmallestSubgroup = 4; // lanes of the smallest subgroup that the library takes
 
 SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& info) const
 {
@@ -21,11 +21,11 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
 {
     if (info.maxTileCount == 0) return SLUICE_OK;
     FilterParams params = filterParams(info, addressOf());
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     if (m_machine.tuning.filter.takeNextTiles != 0 &&
         params.maxTileCount >= m_machine.tuning.filter.takeNextTiles) {
-        // The counter of taken tiles must start at 0. The status kernel writes it: for a status
-        // list without tiles, it writes only the summary, whose count of failed tiles is 0.
+        // The counter of taken tiles must be 0. The status kernel sets it: for a list without tiles
+        // it writes only the summary, which begins with the number of failed tiles, 0.
         params.tickets = 1;
         RegionParams ticket{};
         ticket.status =
@@ -37,17 +37,19 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
                                       info.maxTileCount <= m_machine.tuning.filter.fewTiles
                                   ? Pipeline::filter_few
                                   : Pipeline::filter;
-    // With a driver that leaves loops early, a workgroup ends with its first subgroup that ends.
-    // That subgroup refuses the tiles that the workgroup has not reached, one per lane (refuseTiles
-    // in filter.comp). A workgroup therefore gets no more turns than the smallest subgroup has
-    // lanes. Such drivers have narrow subgroups or emulate wide ones, and do not use tickets.
+    // With a driver that leaves loops early (docs/portability.md), a workgroup ends with the first
+    // of its subgroups that ends. That subgroup refuses the tiles that the workgroup has not
+    // reached, one per lane (refuseTiles in filter.comp). So in one dispatch a workgroup takes no
+    // more tiles than the smallest subgroup has lanes; it takes one tile in each turn. Such drivers
+    // have subgroups of fewer than 32 lanes or emulated ones, and do not use tickets.
     const bool leavesLoops = m_machine.traits.isEmulated() || m_machine.traits.subgroupSize < 32;
     const uint32_t turns = leavesLoops
                                ? kSmallestSubgroup
                                : pipelineRow(pipeline).workgroup(m_machine.traits, tuning());
     const uint32_t step = params.tickets != 0 ? info.maxTileCount : params.workgroups * turns;
     for (uint32_t first = 0; first < info.maxTileCount; first += step) {
-        if (first != 0) m_recorder.computeBarrier(cmd); // the dispatches use the same scratch
+        // A barrier stands between the dispatches, because they use the same scratch.
+        if (first != 0) m_recorder.computeBarrier(cmd);
         params.firstTile = first;
         params.maxTileCount = first + std::min(step, info.maxTileCount - first);
         m_recorder.dispatch(cmd, pipeline, params, params.workgroups,

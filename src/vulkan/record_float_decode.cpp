@@ -10,7 +10,7 @@ namespace sluice {
 SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
                                            const SluiceFloatDecodeInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     m_recorder.status(cmd, info.status, info.tileCount);
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     m_recorder.computeBarrier(cmd);

@@ -9,7 +9,7 @@ namespace sluice {
 
 SluiceStatus VulkanBackend::cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     m_recorder.status(cmd, info.status, info.maxRegionCount);
     if (info.maxRegionCount == 0) return SLUICE_OK;
     m_recorder.computeBarrier(cmd);

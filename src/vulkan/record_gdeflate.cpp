@@ -25,10 +25,10 @@ Pipeline gdeflatePipeline(const VulkanPipelines& pipelines, const VulkanTuning& 
 }
 
 // The library's kernel writes the list of regions that the driver then decodes. The driver's
-// decoder has a pipeline stage of its own. For both extensions, only a barrier of all commands
-// covers that stage.
+// decoder runs in a pipeline stage of its own, and for both extensions only a barrier for all
+// commands covers that stage.
 void recordDriverDecode(const CommandRecorder& recorder, const DriverDecoder& driver,
-                        VkCommandBuffer commands, uint32_t group, const RegionParams& params,
+                        Recording commands, uint32_t group, const RegionParams& params,
                         const SluiceGdeflateInfo& info)
 {
     const VkDeviceAddress list = fromPair(params.scratch);
@@ -39,7 +39,7 @@ void recordDriverDecode(const CommandRecorder& recorder, const DriverDecoder& dr
                        writesAt(list, listBytes)});
     constexpr VkAccessFlags everyAccess = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
     recorder.barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);
-    driver.record(commands, list, info.maxRegionCount);
+    driver.record(commands.commands, list, info.maxRegionCount);
     recorder.note(commands, "vkCmdDecompressMemoryIndirectCount",
                   {readsAt(list, listBytes), reads(info.source), writes(info.destination)});
     recorder.barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);
@@ -55,7 +55,7 @@ SluiceRequirements VulkanBackend::gdeflateRequirements(const SluiceGdeflateInfo&
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     const SluiceChecksumInfo checksum = checksumOf(info);
     const Access status = writes(info.status);
     const bool byDriver = (info.flags & SLUICE_DECODE_BY_DRIVER) != 0 && info.maxRegionCount != 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the Gstd decode: for each turn the symbols, then the bytes.
+// Records the Gstd decode: for each turn (plan_gstd.h) the symbols, then the bytes.
 #include <sluice/sluice_gstd.h>
 
 #include "api/plan_gstd.h"
@@ -15,9 +15,10 @@ SluiceRequirements VulkanBackend::gstdRequirements(const SluiceGstdInfo& info) c
 
 SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     const SluiceChecksumInfo checksum = checksumOf(info);
-    const Access status = writes(info.status), destination = writes(info.destination);
+    const Access status = writes(info.status), destination = writes(info.destination),
+                 second = writes(info.secondDestination);
     const uint32_t statusGroup = m_pipelines.workgroup(Pipeline::status);
     m_recorder.dispatch(cmd, Pipeline::status, regionParams(checksum, addressOf()),
                         (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
@@ -25,20 +26,21 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const auto scratchOf = [&](const GstdParams& turn) {
         return writesAt(fromPair(turn.scratch), turns.scratchSize());
     };
-    const auto symbols = [&](const GstdParams& turn, const Access& literals) {
+    const auto symbols = [&](const GstdParams& turn, const Access& literals,
+                             const Access& secondLiterals) {
         const uint32_t lanes = m_pipelines.workgroup(Pipeline::gstd_symbols);
         const uint64_t wanted = uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS;
         m_recorder.dispatch(cmd, Pipeline::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
                             {reads(info.regions), reads(info.regionCount), reads(info.source),
-                             literals, scratchOf(turn)});
+                             literals, secondLiterals, scratchOf(turn)});
     };
     const bool expands = m_machine.tuning.gstd.symbolsOnly == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
-        // This turn's symbols were decoded while the previous turn's bytes were being expanded.
+        // This turn's symbols were decoded while the bytes of the turn before were made.
         const bool decodedAhead = i != 0 && turns.overlapping() && expands;
         m_recorder.computeBarrier(cmd);
-        if (!decodedAhead) symbols(turn, destination);
+        if (!decodedAhead) symbols(turn, destination, second);
         if (!expands) continue;
         if (!decodedAhead) m_recorder.computeBarrier(cmd);
         m_recorder.dispatch(cmd,
@@ -48,10 +50,12 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
                                 : Pipeline::gstd_expand,
                             turn, turn.tileCount,
                             {reads(info.regions), reads(info.regionCount), reads(info.source),
-                             destination, status, scratchOf(turn)});
-        // No barrier is needed here, because tiles of other turns have other places in the
-        // destination. For the same reason the barrier check is not told of the literals.
-        if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], reads(info.source));
+                             destination, second, status, scratchOf(turn)});
+        // No barrier is needed here: the literals that this writes to the destination belong to
+        // tiles of the next turn. To keep the barrier check from reporting them, they are not
+        // declared as accesses.
+        if (turns.overlapping() && i + 1 < turns.count())
+            symbols(turns[i + 1], reads(info.source), reads(info.source));
     }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {
         return SLUICE_OK;

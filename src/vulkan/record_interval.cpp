@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the interval family: the prefix sums of the counts, then one dispatch that distributes
-// the work evenly.
+// Records the commands on intervals: the prefix sums of the counts, and then one dispatch, whose
+// workgroups have about equal shares of the work.
 #include <sluice/sluice_interval.h>
 
 #include "api/plan_interval.h"
@@ -22,10 +22,10 @@ Access listAccess(const SluiceIntervals& list)
     return reads(list.counts.size != 0 ? list.counts : list.offsets);
 }
 
-// The first dispatch sums the counts of each group. The second scans these sums, and also writes
+// The first dispatch sums up the counts of each group. The second scans these sums, and also writes
 // the result words.
-void recordIntervalPlan(const CommandRecorder& recorder, VkCommandBuffer commands,
-                        IntervalParams params, const SluiceBuffer& result)
+void recordIntervalPlan(const CommandRecorder& recorder, Recording commands, IntervalParams params,
+                        const SluiceBuffer& result)
 {
     const bool sum = params.form == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     const uint64_t listBytes = uint64_t(params.maxCount) * 4;
@@ -51,7 +51,7 @@ void recordIntervalPlan(const CommandRecorder& recorder, VkCommandBuffer command
     }
 }
 
-void recordIntervals(const CommandRecorder& recorder, uint32_t shares, VkCommandBuffer commands,
+void recordIntervals(const CommandRecorder& recorder, uint32_t shares, Recording commands,
                      Pipeline pipeline, IntervalParams params, const SluiceBuffer& result,
                      std::initializer_list<Access> accesses)
 {
@@ -73,7 +73,7 @@ SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands,
     IntervalParams params = expandParams(info, m_machine.tuning.interval);
     setAddresses(params, info, addressOf());
     const bool words = info.elementSize == 4 && m_pipelines.has(Pipeline::interval_expand_words);
-    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, recordingOf(commands),
                     words ? Pipeline::interval_expand_words : Pipeline::interval_expand, params,
                     info.result,
                     {listAccess(info.intervals), reads(info.intervals.count), reads(info.scratch),
@@ -86,7 +86,7 @@ SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands,
 {
     IntervalParams params = moveParams(info, m_machine.tuning.interval);
     setAddresses(params, info, addressOf());
-    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, recordingOf(commands),
                     movePipeline(m_pipelines, tuning().interval, params), params, info.result,
                     {listAccess(info.intervals), reads(info.intervals.count), reads(info.scratch),
                      readsAt(fromPair(params.gather), info.gather.size),
@@ -100,7 +100,7 @@ SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands,
 {
     IntervalParams params = searchParams(info, m_machine.tuning.interval);
     setAddresses(params, info, addressOf());
-    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, recordingOf(commands),
                     Pipeline::interval_search, params, info.result,
                     {listAccess(info.intervals), reads(info.intervals.count), reads(info.scratch),
                      writes(info.sources), writes(info.ranks)});
@@ -111,7 +111,7 @@ void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& in
 {
     IntervalParams params = bulkParams(info, insert, m_machine.tuning.interval);
     setAddresses(params, info, insert, addressOf());
-    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, recordingOf(commands),
                     movePipeline(m_pipelines, tuning().interval, params), params, info.result,
                     {reads(info.indices), reads(info.indexCount), reads(info.itemCount),
                      readsAt(fromPair(params.gather), info.inserted.size), reads(info.source),

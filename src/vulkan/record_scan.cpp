@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the scan family: one dispatch each, or two for a scan that sums f32.
+// Records scans and reductions: one dispatch each, and before a scan that sums f32 a dispatch that
+// computes the prefixes of its tiles.
 #include <sluice/sluice_scan.h>
 
 #include "api/plan_scan.h"
@@ -11,13 +12,11 @@ namespace {
 Pipeline scanPipeline(const SluiceScanInfo& info)
 {
     const bool segmented = info.heads.size != 0, sum = info.operation == SLUICE_OPERATION_SUM;
-    if (info.type == SLUICE_VALUE_U64) {
+    if (info.type == SLUICE_VALUE_U64)
         return sum ? (segmented ? Pipeline::scan_sum_u64_segments : Pipeline::scan_sum_u64)
                    : (segmented ? Pipeline::scan_max_u64_segments : Pipeline::scan_max_u64);
-    }
-    if (isF32Sum(info.operation, info.type)) {
+    if (isF32Sum(info.operation, info.type))
         return segmented ? Pipeline::scan_sum_f32_segments : Pipeline::scan_sum_f32;
-    }
     return sum ? (segmented ? Pipeline::scan_sum_segments : Pipeline::scan_sum)
                : (segmented ? Pipeline::scan_max_segments : Pipeline::scan_max);
 }
@@ -50,8 +49,9 @@ uint64_t reduceWorkgroups(const VulkanPipelines& pipelines, const VulkanTuning& 
 
 } // namespace
 
-// scan_ring.comp only sums 32-bit words. All of its workgroups must run at the same time: they wait
-// for each other at the end, so a workgroup that starts late would delay the others.
+// Returns what plans of scans need to know of the device. scan_ring.comp only sums 32-bit integers.
+// All of its workgroups must run at the same time. They wait for each other at the end, so a
+// workgroup that starts late would delay the others.
 ScanMachine VulkanBackend::scanMachine(const SluiceScanInfo& info) const
 {
     const bool words = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&
@@ -84,7 +84,7 @@ SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& inf
 
 SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
     ScanParams params = scanParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
@@ -124,7 +124,7 @@ SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduc
     setAddresses(params, info, addressOf());
     params.workgroups = uint32_t(workgroups);
     m_recorder.dispatch(
-        commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
+        recordingOf(commands), reducePipeline(info.operation, info.type), params, workgroups,
         {readsAt(fromPair(params.input_), bytes), reads(info.count), writes(info.result),
          writesAt(fromPair(params.scratch), reduceRequirements(info).scratchSize)});
     return SLUICE_OK;

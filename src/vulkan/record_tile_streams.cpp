@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the decode of whole tile streams in five steps: check the streams, scan their counts,
-// write the regions, decode them, and write the results.
+// Records the decode of whole tile streams, in five steps: check the streams, scan their numbers of
+// tiles, write the regions, decode the regions, and set the streams' statuses.
 #include <sluice/sluice_tile_streams.h>
 
 #include "api/plan_tile_streams.h"
@@ -16,15 +16,15 @@ SluiceRequirements VulkanBackend::tileStreamsRequirements(const SluiceTileStream
 SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
                                            const SluiceTileStreamsInfo& info)
 {
-    const VkCommandBuffer cmd = commandBuffer(commands);
+    const Recording cmd = recordingOf(commands);
     const TileStreamsPlan plan = tileStreamsPlan(*this, info);
-    const Access streams = reads(info.streams), streamCount = reads(info.streamCount);
+    const Access streams = reads(info.streams), streamCount = reads(plan.streamCount);
     const Access source = reads(info.source), tiles = reads(info.status);
     const Access results = writes(info.results), counts = writes(plan.counts);
     const Access regions = writes(plan.decode.regions);
     const Access zeroed = writes(plan.scan.scratch);
     TileStreamsParams params = tileStreamsParams(info, plan, addressOf());
-    // With no streams, one workgroup writes the summary.
+    // If there are no streams, one workgroup writes the summary.
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 
     params.pass = SLUICE_STREAMS_CHECK;

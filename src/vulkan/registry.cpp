@@ -2,9 +2,10 @@
 #include "vulkan/registry.h"
 
 #include <algorithm>
-#include <iterator>
 
-#include "layout/constants.h"
+#include "layout/compact.h"
+#include "layout/uastc.h"
+#include "api/components.h"
 
 namespace sluice {
 namespace {
@@ -53,7 +54,8 @@ bool appliesSpecializedIntervals(const Device&, const Tuning& tuning)
 
 // --- Invocations of a workgroup
 
-uint32_t sizeMinimum(const Device&, const Tuning&) { return 128; } // what every device allows
+// Every device allows this size.
+uint32_t sizeMinimum(const Device&, const Tuning&) { return 128; }
 uint32_t sizeLaneGroup(const Device& device, const Tuning&)
 {
     return std::max(32u, device.subgroupSize);
@@ -65,7 +67,8 @@ uint32_t sizeTilePair(const Device& device, const Tuning& tuning)
 uint32_t sizeRing(const Device&, const Tuning&) { return Device::kRingWorkgroup; }
 uint32_t sizeFew(const Device&, const Tuning&) { return Device::kFewWorkgroup; }
 uint32_t sizeScan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
-// The size is a power of two, so that every invocation has the same share of a block's 512 windows.
+// The size is a power of two, so that every invocation has the same number of a block's 512
+// windows.
 uint32_t sizeDf11(const Device&, const Tuning& tuning)
 {
     uint32_t size = 128;
@@ -74,14 +77,26 @@ uint32_t sizeDf11(const Device&, const Tuning& tuning)
     return size;
 }
 uint32_t sizeCompact(const Device&, const Tuning& tuning) { return tuning.workgroup.compact; }
+// Elements of WIDE sizes (12 and 20 bytes) take more shared memory per invocation than others, so a
+// workgroup may have to be smaller.
+uint32_t sizeCompactWide(const Device& device, const Tuning& tuning)
+{
+    constexpr uint32_t others = 1024, each = SLUICE_COMPACT_WIDE_BYTES_PER_INVOCATION;
+    const uint32_t lanes = std::max(32u, device.subgroupSize);
+    uint32_t size = tuning.workgroup.compact;
+    while (size > lanes && others + each * size > device.sharedBytes)
+        size -= lanes;
+    return size;
+}
 uint32_t sizeIntervals(const Device&, const Tuning& tuning)
 {
     return 32 * tuning.workgroup.intervalShares;
 }
 uint32_t sizeGstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.gstdExpand; }
+uint32_t sizeZstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.zstdExpand; }
 uint32_t sizeFilter(const Device&, const Tuning& tuning) { return tuning.workgroup.filter; }
-// A workgroup of float_decode is larger than a lane group only where a lane group is one subgroup,
-// or half of one.
+// Only where a lane group is a subgroup or half of one may a workgroup of float_decode have several
+// lane groups.
 uint32_t sizeFloatDecode(const Device& device, const Tuning& tuning)
 {
     return device.runsPairedTiles() ? tuning.workgroup.floatDecode : sizeLaneGroup(device, tuning);
@@ -118,6 +133,11 @@ void constantsGdeflate(const Device& device, const Tuning& tuning, Constants& co
                                                      : tuning.gdeflate.room);
 }
 
+void constantsZstdSequences(const Device&, const Tuning& tuning, Constants& constants)
+{
+    constants.set(SLUICE_CONSTANT_ZSTD_CHAINS, tuning.zstdChains);
+}
+
 template <uint32_t Bytes>
 void constantsElementBytes(const Device&, const Tuning&, Constants& constants)
 {
@@ -146,6 +166,12 @@ void constantsMove(const Device&, const Tuning&, Constants& constants)
     constants.set(SLUICE_CONSTANT_INTERVAL_BYTES_APART, ShortRuns ? 1 : 0);
 }
 
+template <uint32_t Group>
+void constantsUastc(const Device&, const Tuning&, Constants& constants)
+{
+    constants.set(SLUICE_CONSTANT_UASTC_GROUP, Group);
+}
+
 template <uint32_t Operation, bool Segmented = false>
 void constantsOperation(const Device&, const Tuning&, Constants& constants)
 {
@@ -153,9 +179,9 @@ void constantsOperation(const Device&, const Tuning&, Constants& constants)
     constants.set(SLUICE_CONSTANT_SCAN_SEGMENTED, Segmented ? 1 : 0);
 }
 
-// The number of rounds that a tile waits in shared memory and in registers. With one of each, scans
-// reach 0.93 of the speed of a copy. With two in shared memory they reach 0.88, with none there
-// 0.60.
+// A tile waits for one round in shared memory and for one in registers. That way scans reach 0.93
+// of the speed of a copy. With two rounds in shared memory they reach 0.88, with none in shared
+// memory 0.60.
 void constantsScanRing(const Device& device, const Tuning& tuning, Constants& constants)
 {
     constantsOperation<SLUICE_SCAN_OP_SUM>(device, tuning, constants);
@@ -165,7 +191,7 @@ void constantsScanRing(const Device& device, const Tuning& tuning, Constants& co
 
 // --- Tunings under which a pipeline is chosen, whatever the size of the work
 
-constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of few tiles, it includes every count
+constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of "few tiles", this includes every number
 
 void chooseAsItIs(Tuning&) {}
 void chooseNoVariants(Tuning& tuning)
@@ -183,8 +209,8 @@ void chooseGdeflateMany(Tuning& tuning)
 }
 void chooseGstdFew(Tuning& tuning) { tuning.gstd.fewTiles = kAnyCount; }
 void chooseFilterFew(Tuning& tuning) { tuning.filter.fewTiles = kAnyCount; }
-// Two workgroups are enough to test the ring: one is the scanner. A self-test's list has enough
-// tiles for both.
+// Two workgroups, one of which is the scanner, are enough to test the ring. The list of a self-test
+// has enough tiles for both.
 void chooseCompactRing(Tuning& tuning)
 {
     tuning.compact.ringWorkgroups = 2;
@@ -192,10 +218,12 @@ void chooseCompactRing(Tuning& tuning)
 }
 void chooseCompactCall(Tuning& tuning)
 {
-    tuning.compact.ringWorkgroups = kAnyCount; // so many that no list would fill the ring
+    // A ring with so many workgroups is not used, since no list would fill it.
+    tuning.compact.ringWorkgroups = kAnyCount;
     tuning.compact.callTiles = kAnyCount;
 }
 void chooseScanRing(Tuning& tuning) { tuning.scan.ringWorkgroups = 2; }
+void chooseZstdLinks(Tuning& tuning) { tuning.zstd.expandBytes = 0; }
 void chooseLongRuns(Tuning& tuning) { tuning.interval.shortRunBytes = 0; }
 void chooseShortRuns(Tuning& tuning)
 {
@@ -206,8 +234,8 @@ void chooseSpecialized(Tuning& tuning) { tuning.intervalSpecialized = 1; }
 
 // -----------------------------------------------------------------------------------------------
 
-// Statuses and checksums are part of every set.
-constexpr uint32_t kAll = SLUICE_KERNELS_ALL, kInterval = SLUICE_KERNELS_INTERVAL;
+// Sets of kernels (SluiceKernels), by shorter names. Statuses and checksums are part of every set.
+constexpr uint32_t kAll = kAllKernels, kInterval = SLUICE_KERNELS_INTERVAL;
 constexpr uint32_t kGdeflateLinear = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_TILE_STREAMS,
                    kGdeflateRows = SLUICE_KERNELS_GDEFLATE_ROWS;
 constexpr uint32_t kCompactWords = SLUICE_KERNELS_COMPACT_WORDS,
@@ -223,7 +251,7 @@ using T = SelfTestCase;
 constexpr PipelineRow kRows[] = {SLUICE_PIPELINES(SLUICE_ROW)};
 #undef SLUICE_ROW
 
-// Checks that every pipeline has one complete row at its index, and a self-test.
+// Returns whether every pipeline has one complete row at its index, and a self-test.
 [[maybe_unused]] constexpr bool rowsAreComplete()
 {
     size_t at = 0;
@@ -235,7 +263,7 @@ constexpr PipelineRow kRows[] = {SLUICE_PIPELINES(SLUICE_ROW)};
     }
     return at == kPipelineCount;
 }
-// With -fsanitize=address,undefined GCC 12 does not accept comparisons of function addresses as
+// With -fsanitize=address,undefined, GCC 12 does not take comparisons of function addresses for
 // constant.
 #if !defined(__SANITIZE_ADDRESS__)
 static_assert(rowsAreComplete(), "each pipeline needs a row in the order of the enum, with a test");

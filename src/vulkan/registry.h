@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The registry of pipelines. One row holds everything about a pipeline. A pipeline is a shader with
-// constants, and several pipelines may share a shader. A command's plan (src/api) and recorder
-// (record_*.cpp) decide which pipelines it dispatches; the order of this list does not matter.
+// The registry of pipelines: one row says everything about a pipeline. A pipeline is a shader with
+// constants, and several pipelines may share a shader. The plan of a command (src/api) and its
+// recorder (record_*.cpp) decide which pipelines the command dispatches; the order of the rows does
+// not matter.
 #pragma once
 
 #include <cstddef>
@@ -18,43 +19,44 @@ namespace sluice {
 
 #define SLUICE_ENUMERATOR(name, ...) name,
 enum class Pipeline : uint32_t {
-    SLUICE_PIPELINES(SLUICE_ENUMERATOR) count // no pipeline
+    SLUICE_PIPELINES(SLUICE_ENUMERATOR) count // the number of pipelines, not a pipeline
 };
 constexpr size_t kPipelineCount = size_t(Pipeline::count);
 
 enum class SelfTestCase : uint32_t {
-    none, // invalid in a row
+    none, // no row may have this
     SLUICE_SELF_TESTS(SLUICE_ENUMERATOR)
 };
 #undef SLUICE_ENUMERATOR
 
-// Tells whether commands need a pipeline.
+// This says whether commands can run without a pipeline.
 enum class Need : uint32_t {
     always,
-    speed // another pipeline does the same work more slowly
+    speed // another pipeline does the same, but more slowly
 };
 
 struct PipelineRow {
     Pipeline pipeline;
     const char* name;
-    const char* shader; // shaders/SHADER.comp
-    uint32_t kernels;   // SluiceKernels whose commands dispatch it
+    const char* shader; // the shader is shaders/SHADER.comp
+    uint32_t kernels;   // SluiceKernels whose commands dispatch the pipeline
     Need need;
-    // Returns whether the device can run it and the tuning may ask for it.
+    // Returns whether the device can run the pipeline, and commands with this tuning may dispatch
+    // it.
     bool (*applies)(const DeviceTraits& device, const VulkanTuning& tuning);
     uint32_t (*workgroup)(const DeviceTraits& device, const VulkanTuning& tuning);
-    // Sets the constants other than workgroup and subgroup size.
+    // Sets the constants, except for the sizes of workgroup and subgroup.
     void (*constants)(const DeviceTraits& device, const VulkanTuning& tuning,
                       PipelineConstants& constants);
     SelfTestCase selfTest;
-    // Changes a tuning so that the self-test's command dispatches this pipeline and not another one
-    // that does the same work.
+    // Changes a tuning so that the command of the self-test dispatches this pipeline, and not
+    // another one that does the same.
     void (*choose)(VulkanTuning& tuning);
 };
 
 const PipelineRow& pipelineRow(Pipeline pipeline);
 
-// Returns all constants of a pipeline for workgroups of this many invocations.
+// Returns all constants of a pipeline whose workgroups have `workgroup` invocations.
 inline PipelineConstants constantsOf(const PipelineRow& row, const DeviceTraits& device,
                                      const VulkanTuning& tuning, uint32_t workgroup)
 {
@@ -65,7 +67,7 @@ inline PipelineConstants constantsOf(const PipelineRow& row, const DeviceTraits&
     return constants;
 }
 
-// Returns whether a pipeline is among those that sluiceCreatePipelines is asked for.
+// Returns whether a call of sluiceCreatePipelines with these kernels and flags asks for a pipeline.
 inline bool isWanted(const PipelineRow& row, uint32_t kernels, uint32_t flags)
 {
     return (row.kernels & kernels) != 0 &&

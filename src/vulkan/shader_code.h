@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The SPIR-V that is built into the library; cmake/Shaders.cmake generates the table.
+// The SPIR-V that is built into the library. cmake/Shaders.cmake generates the table.
 #pragma once
 
 #include "vulkan/shader_packing.h"
@@ -7,15 +7,15 @@
 namespace sluice {
 
 enum class ShaderVariant {
-    base,       // hardware subgroups of 32 lanes and more, 32-bit integers, whole words
-    ext,        // 8-bit storage too
-    baseNarrow, // base for subgroups of fewer than 32 lanes
-    extNarrow,
-    emu,      // no subgroup operations
-    extInt64, // ext with 64-bit integers where that is faster, else ext
+    base,       // hardware subgroups of 32 lanes or more, 32-bit integers, stores of whole words
+    ext,        // also 8-bit storage
+    baseNarrow, // `base` for subgroups of fewer than 32 lanes
+    extNarrow,  // `ext` for subgroups of fewer than 32 lanes
+    emu,        // no subgroup operations at all
+    extInt64,   // `ext` with 64-bit integers, in shaders that are faster with these
 };
 
-// Specialization constants by name. shaders/lib/layout/constants.h defines the ids.
+// Specialization constants and their values. shaders/lib/layout/constants.h has the ids.
 struct PipelineConstants {
     struct One {
         uint32_t id, value;
@@ -33,22 +33,22 @@ struct PipelineConstants {
     }
 };
 
-// SPIR-V as drivers take it.
+// SPIR-V in the form that drivers take.
 struct ShaderCode {
     const uint32_t* words;
     size_t bytes;
 };
 
-// Returns the shader as it is stored in the library, to be unpacked by unpackShader; `packed` is
-// NULL if there is none.
+// Returns a shader as it is stored in the library; unpackShader unpacks it. If there is no such
+// shader, `packed` is NULL in the result.
 PackedShader findShader(const char* kernel, ShaderVariant variant);
-// Returns the same shader with these constants fixed and the code that they exclude removed, which
-// drivers compile in less time; `packed` is NULL if there is none for these constants.
-// cmake/Shaders.cmake has the list.
+// Returns the same shader with these constants fixed and without the code that they exclude, so
+// that drivers compile it in less time. If this build has no such shader, `packed` is NULL in the
+// result. cmake/Shaders.cmake lists the shaders and the constants that are fixed in them.
 PackedShader findShader(const char* kernel, ShaderVariant variant,
                         const PipelineConstants& constants);
-// Returns whether this build has any shader with fixed constants. Builds without spirv-opt have
-// none, nor do builds whose shaders are edited.
+// Returns whether this build has any shaders with fixed constants. A build has none if there was no
+// spirv-opt, or if it is made for hot reload (SLUICE_HOT_RELOAD).
 bool hasFixedShaders();
 
 } // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Reads bytes up to an end. Reads past the end return zero and set the failed state.
+// Reads bytes up to an end. A read behind the end returns 0, and hasFailed() is true from then on.
 class Reader {
 public:
     Reader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
@@ -42,7 +42,7 @@ private:
     bool m_hasFailed = false;
 };
 
-// Decodes the first `count` codes of a sequence.
+// Decodes the first `count` codes of a module sequence (shader_packing.h).
 bool unpackCodes(Reader reader, uint32_t* codes, size_t count)
 {
     size_t at = 0;
@@ -58,16 +58,17 @@ bool unpackCodes(Reader reader, uint32_t* codes, size_t count)
         if (length == 15) length += reader.number();
         const size_t distance = reader.number();
         if (reader.hasFailed() || distance == 0 || distance > at) return false;
-        // A match may overlap its own output.
+        // A match may overlap the codes that it makes.
         for (length = std::min(length + 2, count - at); length != 0; --length, ++at)
             codes[at] = codes[at - distance];
     }
     return true;
 }
 
+// Turns the codes of a variant back into the words of its SPIR-V module.
 bool decodeModule(const uint32_t* codes, uint32_t* words, uint32_t count)
 {
-    uint32_t newest = 0; // result id
+    uint32_t newest = 0; // the newest result id
     uint32_t at = std::min(count, kModuleHeaderWords);
     std::memcpy(words, codes, size_t(at) * sizeof(uint32_t));
     while (at < count) {

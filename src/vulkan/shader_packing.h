@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How SPIR-V modules are stored in the library: in a tenth of their size, with a decoder of one
-// page. The build packs them (pack_shaders.cpp). A context unpacks a module whenever it makes a
-// pipeline.
+// The form in which SPIR-V modules are stored in the library. It takes a tenth of their size, and
+// its decoder takes one page of code. The build packs modules (cmake/pack_shaders.cpp), and a
+// context unpacks a module when it makes a pipeline.
 //
-// All variants of a shader are stored as one sequence of codes, one code per word of their modules:
-//   - The five words of a module's header, each instruction's first word and the operands of
-//     instructions that have literals of 32 bits (isPlain) are their own codes.
-//   - A result id is coded as the difference to the result id before it.
-//   - Of any other operand, bit 0 of the code says how it is coded. 0: the upper bits are the word.
-//     1: they are how far it lies from the newest result id. Constants and types stay the same all
-//     over a module, while values are used near to where they are made. So two copies of an inlined
-//     function have the same codes.
-// The codes are packed by an LZ77 without entropy coding, similar to LZ4, with matches of any
-// distance. A sequence consists of:
-//   - A byte. Its upper 4 bits are the number of literals, its lower 4 bits the length of a match
-//     minus 2. If one of these is 15, a number follows that is added to it.
-//   - That number for the literals, if any, and then the literals.
-//   - That number for the match, if any, and then the distance.
-// Literals are numbers too, and lengths and distances count codes. A sequence may end after its
-// literals, without a match. Numbers have 7 bits per byte, the lowest bits first; bit 7 says that
-// more bytes follow.
+// All variants of a shader are stored as one list of *codes*, one code for each word of their
+// modules:
+// - The five words of a module's header, the first word of each instruction, and all operands of
+//   certain instructions (isPlain) have codes that are equal to the words.
+// - The code of a result id is its difference from the result id before it.
+// - Bit 0 of any other operand's code says what the upper bits are. If it is 0, they are the word;
+//   if it is 1, they are the word's distance from the newest result id. Words suit constants and
+//   types, which stay the same all over a module; distances suit values, which are used near to
+//   where they are made. So two copies of an inlined function have the same codes.
+// The codes are packed by an LZ77 without entropy coding, which is similar to LZ4 but has matches
+// of any distance. The packed bytes are sequences. A sequence is:
+// - A byte. Its upper 4 bits are the number of literals, its lower 4 bits the length of the match
+//   minus 2. Where one of them is 15, a number follows that is added to it.
+// - The number that is added to the upper bits, if there is one, and then the literals.
+// - The number that is added to the lower bits, if there is one, and then the distance. The last
+//   sequence may end before this, without a match.
+//
+// Literals are numbers too; lengths and distances count codes. A number has 7 bits in each byte,
+// the lowest ones first; bit 7 says that another byte follows.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +29,16 @@
 
 namespace sluice {
 
-// Maps a signed difference to an unsigned number, which is small if the difference is.
+// Maps a signed difference to an unsigned number that is small if the difference is.
 inline uint32_t zigzag(uint32_t difference)
 {
     return (difference << 1) ^ (0u - (difference >> 31));
 }
 inline uint32_t unzigzag(uint32_t value) { return (value >> 1) ^ (0u - (value & 1)); }
 
-// Returns the index of an instruction's result id among its words, 1 or 2; 0 if it has none.
-// Packing is correct with any answer, but a good one makes the result small. Names and decorations
-// refer to ids that are not results.
+// Returns the index of an instruction's result id among the instruction's words, 1 or 2, or 0 if it
+// has no result. Unpacking gives the right words whatever this returns, but right answers make the
+// packed bytes fewer. Names and decorations have no results, although they contain ids.
 inline uint32_t resultPlace(uint32_t opcode)
 {
     switch (opcode) {
@@ -63,7 +65,8 @@ inline uint32_t resultPlace(uint32_t opcode)
     }
 }
 
-// Returns whether an instruction's operands are literals, or constants composed of literals.
+// Returns whether the operands of an instruction are coded as they are, because they are literals
+// or are mostly constants made of literals.
 inline bool isPlain(uint32_t opcode)
 {
     return (opcode < 19 && opcode != 12) || (opcode >= 41 && opcode <= 51) ||
@@ -73,17 +76,17 @@ inline bool isPlain(uint32_t opcode)
 constexpr uint32_t kModuleHeaderWords = 5;
 
 struct PackedShader {
-    const uint8_t* packed; // of all variants of the shader; NULL if there is no such shader
+    // The packed bytes of all variants of the shader; NULL if there is no such shader.
+    const uint8_t* packed;
     size_t packedBytes;
-    uint32_t firstWord; // index of the variant's first word in the words of all variants
+    uint32_t firstWord; // the index of the variant's first word in all variants' words
     uint32_t wordCount;
 
     size_t bytes() const { return size_t(wordCount) * 4; }
 };
 
-// Writes the module's `wordCount` words. While it runs it allocates memory for firstWord +
-// wordCount words, and throws std::bad_alloc if there is none. Returns false if the packed bytes
-// are damaged.
+// Writes the `wordCount` words of the module. Needs memory for firstWord + wordCount words while it
+// runs, and throws std::bad_alloc if there is none. Returns false if the packed bytes are damaged.
 bool unpackShader(const PackedShader& shader, uint32_t* words);
 
 } // namespace sluice

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decides which tiers a Vulkan device can run, from the properties that it reports and the features
-// that are enabled, and explains why a better tier cannot run. The convenience layer uses this too,
-// before it creates a device.
+// that are enabled, and says why it cannot run a better one. The convenience layer (src/device)
+// also uses this, before it creates a device.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include <sluice/sluice_vulkan.h>
 
 namespace sluice {
 
-// The features that matter, as enabled by the caller.
+// The features on which tiers depend; true if the caller has enabled them.
 struct VulkanFeatures {
     bool bufferDeviceAddress = false;
     bool storageBuffer8BitAccess = false;
@@ -23,22 +22,23 @@ struct VulkanFeatures {
     bool shaderInt64 = false;
 };
 
-// The properties that matter.
+// The properties on which tiers depend.
 struct VulkanProperties {
-    uint32_t apiVersion = 0; // the lower one of device and application
+    uint32_t apiVersion = 0; // the lower one of the device's and the application's
     uint32_t subgroupSize = 0;
     uint32_t minSubgroupSize = 0, maxSubgroupSize = 0; // 0: not known
-    uint32_t maxSubgroups = 0;                         // per workgroup, if a size is required
-    bool canRequireSize = false;                       // of compute stages
-    VkSubgroupFeatureFlags operations = 0;             // of compute stages
+    uint32_t maxSubgroups = 0;             // in a workgroup, if a subgroup size is required
+    bool canRequireSize = false;           // for compute stages
+    VkSubgroupFeatureFlags operations = 0; // for compute stages
     uint32_t sharedBytes = 0;
     VkDriverId driver = VkDriverId(0);
-    uint32_t maxInvocations = 0; // per workgroup
+    uint32_t maxInvocations = 0; // in a workgroup
     uint32_t vendor = 0;
     VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
 };
 
-// core: pEnabledFeatures of VkDeviceCreateInfo, or null.
+// Reads which features are enabled. `chain` is the pNext chain and `core` the pEnabledFeatures of
+// the caller's VkDeviceCreateInfo; both may be null.
 inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDeviceFeatures* core)
 {
     VulkanFeatures features;
@@ -88,8 +88,9 @@ inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDev
     return features;
 }
 
-// apiVersion is the version that the application requested. sizeControl says that
-// VK_EXT_subgroup_size_control is enabled or could be. Vulkan 1.3 has it in the core.
+// Reads the device's properties. apiVersion is the version that the application has asked for.
+// sizeControl says that VK_EXT_subgroup_size_control is enabled or could be; Vulkan 1.3 has it in
+// the core.
 inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties,
                                        VkPhysicalDevice device, uint32_t apiVersion,
                                        bool sizeControl)
@@ -135,6 +136,7 @@ inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getPro
     return properties;
 }
 
+// Returns whether pipelines can require a subgroup size.
 inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties& properties)
 {
     return features.subgroupSizeControl && features.computeFullSubgroups &&
@@ -144,48 +146,45 @@ inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties
 constexpr uint32_t kVendorAmd = 0x1002, kVendorNvidia = 0x10de, kVendorIntel = 0x8086;
 
 // Returns the subgroup size with which a device is fastest. That is 32, the size of a lane group,
-// except on Intel's GPUs whose least size is 8 (up to Xe and Arc A). These have too few registers:
-// at 32 lanes their compiler spills in nearly all kernels, five times as much as at 16, and takes
-// three times as long (docs/compilers.md). Later GPUs, whose least size is 16, have twice as many
-// registers.
+// except on Intel's GPUs whose smallest size is 8 (up to Xe and Arc A). These have too few
+// registers: with 32 lanes their compiler spills in nearly all kernels, five times as much as with
+// 16, and takes three times as long (docs/compilers.md). Later GPUs, whose smallest size is 16,
+// have twice as many registers.
 inline uint32_t bestSubgroupSize(const VulkanProperties& properties)
 {
     return properties.vendor == kVendorIntel && properties.minSubgroupSize <= 8 ? 16 : 32;
 }
 
-// Returns the hardware subgroup size to use: `required` if given, else the best size or the nearest
-// possible one; 0 if there is none.
+// Returns the subgroup size to use: `required` if it is not 0, otherwise the best size or the
+// nearest that is possible. Returns 0 if there is none.
 inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
                                    const VulkanProperties& properties, uint32_t required)
 {
     const uint32_t low = properties.minSubgroupSize, high = properties.maxSubgroupSize;
-    if (low == 0 || (low != high && !canChooseSize(features, properties))) {
-        return 0;
-    }
+    if (low == 0 || (low != high && !canChooseSize(features, properties))) return 0;
     // Kernels may need workgroups of 128 invocations. A size is excluded if these have more
     // subgroups than the device allows.
     uint32_t size =
         required != 0 ? required : std::min(std::max(bestSubgroupSize(properties), low), high);
     if (required == 0 && low != high) {
-        while (size < high && properties.maxSubgroups * size < 128) {
+        while (size < high && properties.maxSubgroups * size < 128)
             size *= 2;
-        }
     }
     const bool usable = size >= std::max(low, 4u) && size <= std::min(high, 128u) &&
                         (size & (size - 1)) == 0 && properties.maxSubgroups * size >= 128;
     return usable ? size : 0;
 }
 
-// Returns whether the kernels were tested with this vendor's compilers and GPUs.
+// Returns whether the kernels have been tested with this vendor's compilers and GPUs.
 inline bool isOfKnownVendor(const VulkanProperties& properties)
 {
     return properties.vendor == kVendorAmd || properties.vendor == kVendorNvidia ||
            properties.vendor == kVendorIntel;
 }
 
-// Returns the most invocations that a workgroup may have. A device reports one limit for all
-// shaders, but not every compiler keeps to it. Turnip (Mesa 25.0) for Adreno 630 and 740 ends the
-// process when it compiles float_decode with 512 invocations, but compiles it with 256.
+// Returns the most invocations that workgroups get. A device reports one limit for all shaders, but
+// not every compiler keeps to it: Turnip (Mesa 25.0) for Adreno 630 and 740 ends the process when
+// it compiles float_decode with 512 invocations, and compiles it with 256.
 inline uint32_t safeInvocations(const VulkanProperties& properties)
 {
     const bool isKnown =
@@ -193,8 +192,8 @@ inline uint32_t safeInvocations(const VulkanProperties& properties)
     return isKnown ? properties.maxInvocations : std::min(properties.maxInvocations, 256u);
 }
 
-// Returns whether workgroups that have started are known to make progress, whatever other
-// workgroups do. Vulkan has no query for this. Sorensen et al. (2021) found it on the GPUs of these
+// Returns whether a workgroup that has started is known to go on making progress, whatever other
+// workgroups do. Vulkan has no query for this; Sorensen et al. (2021) found it on the GPUs of these
 // vendors.
 inline bool hasForwardProgress(const VulkanProperties& properties)
 {
@@ -203,19 +202,14 @@ inline bool hasForwardProgress(const VulkanProperties& properties)
             properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
 
-// The functions below return why a kind of tier cannot run, or NULL if it can.
+// Each of the functions below returns why a kind of tier cannot run, or NULL if it can.
 
 inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProperties& properties)
 {
-    if (properties.apiVersion < VK_API_VERSION_1_2) {
+    if (properties.apiVersion < VK_API_VERSION_1_2)
         return "Vulkan 1.2 is needed, of the device and as the application's apiVersion";
-    }
-    if (!features.bufferDeviceAddress) {
-        return "bufferDeviceAddress is not enabled";
-    }
-    if (properties.sharedBytes < 32768) {
-        return "the device has less than 32 KiB of shared memory";
-    }
+    if (!features.bufferDeviceAddress) return "bufferDeviceAddress is not enabled";
+    if (properties.sharedBytes < 32768) return "the device has less than 32 KiB of shared memory";
     return nullptr;
 }
 
@@ -225,22 +219,19 @@ inline const char* whyNotBase(const VulkanFeatures& features, const VulkanProper
     constexpr VkSubgroupFeatureFlags needed =
         VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |
         VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-    if ((properties.operations & needed) != needed) {
+    if ((properties.operations & needed) != needed)
         return "the device lacks basic, ballot, arithmetic or shuffle subgroup operations in "
                "compute";
-    }
-    if (properties.minSubgroupSize == 0) {
+    if (properties.minSubgroupSize == 0)
         return "the subgroup size is not known: neither Vulkan 1.3 nor "
                "VK_EXT_subgroup_size_control is enabled";
-    }
     if (properties.minSubgroupSize != properties.maxSubgroupSize &&
         !canChooseSize(features, properties)) {
         return "the subgroup size varies and subgroupSizeControl or computeFullSubgroups is not "
                "enabled";
     }
-    if (chooseSubgroupSize(features, properties, requiredSubgroupSize) == 0) {
+    if (chooseSubgroupSize(features, properties, requiredSubgroupSize) == 0)
         return "the device has no such subgroup size, or allows too few subgroups a workgroup";
-    }
     return nullptr;
 }
 
@@ -260,7 +251,7 @@ constexpr TierName kVulkanTiers[] = {
     {SLUICE_VULKAN_TIER_EMU64, "emu64"}, {SLUICE_VULKAN_TIER_EMU128, "emu128"},
 };
 
-// Returns the subgroup size of an emulated tier; 0 for the others.
+// Returns the subgroup size of an emulated tier, or 0 for other tiers.
 inline uint32_t emulatedSize(SluiceVulkanTier tier)
 {
     return tier >= SLUICE_VULKAN_TIER_EMU4 ? uint32_t(tier) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Says what a device and its enabled features allow. This is the input of the tuning table
-// (tuning.h) and of the registry of pipelines (registry.h), which decide everything else.
+// The properties of a device and of its enabled features on which the backend depends. From these
+// the tuning table (tuning.h) and the registry of pipelines (registry.h) decide everything else.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,39 @@
 
 namespace sluice {
 
-// Bytes of shared memory that float_tile.glsl and filter.comp with filter_columns.glsl need: per
-// workgroup, and in addition per invocation.
+// Bytes of shared memory that float_tile.glsl, and filter.comp with filter_columns.glsl, need: for
+// a workgroup, and in addition for each of its invocations.
 constexpr uint32_t kFloatSharedBytes = 17808, kFloatSharedBytesEach = 16;
 constexpr uint32_t kFilterSharedBytes = 16104, kFilterSharedBytesEach = 36;
 
 struct DeviceTraits {
     ShaderVariant variant = ShaderVariant::base;
     uint32_t vendor = 0;         // VkPhysicalDeviceProperties::vendorID
-    uint32_t subgroupSize = 0;   // of the hardware, or emulated
-    uint32_t maxInvocations = 0; // per workgroup: safeInvocations (tiers.h)
+    uint32_t subgroupSize = 0;   // of hardware subgroups or emulated ones
+    uint32_t maxInvocations = 0; // in a workgroup: safeInvocations (tiers.h)
     uint32_t maxSubgroups = 0;   // of a workgroup
     uint32_t sharedBytes = 0;    // of a workgroup
     // The number of SMs, compute units or cores; 0 if the driver does not report it.
     uint32_t processors = 0;
-    // Workgroups that have started are known to make progress, whatever others do (tiers.h).
+    // A workgroup that has started is known to go on making progress, whatever others do (tiers.h).
     bool forwardProgress = false;
-    // The lanes of a subgroup see each other's plain stores to memory, and after a barrier so do
+    // The lanes of a subgroup see each other's plain stores to memory, and behind a barrier so do
     // the lanes of a workgroup. NVIDIA's hardware does this, and CUDA promises it. Vulkan does not
-    // promise it, but with coherent accesses, which bypass the first-level cache, the GDeflate
-    // decoder was 1.2 times slower (driver 580).
+    // promise it; but with coherent accesses, which bypass the first-level cache, the GDeflate
+    // decoder took 1.2 times as long (driver 580).
     bool plainStoresVisible = false;
-    // The workgroups of a processor share about 100 KB of shared memory instead of 48 KB. NVIDIA's
-    // queues without graphics allow this (docs/portability.md).
+    // The workgroups of a processor share about 100 KB of shared memory instead of 48 KB. They do
+    // on NVIDIA's queues without graphics (docs/portability.md).
     bool ampleSharedMemory = false;
     // The driver has a GDeflate decoder (driver_decoder.h).
     bool driverDecodes = false;
 
     bool isEmulated() const { return variant == ShaderVariant::emu; }
-    // Returns whether a lane group of 32 is one hardware subgroup.
+    // Returns whether a lane group of 32 lanes is one hardware subgroup.
     bool hasNativeLaneGroups() const { return !isEmulated() && subgroupSize == 32; }
     // Returns a size for kernels that gain from large workgroups: `most`, halved until the device
-    // allows it. Subgroups of fewer than 32 lanes gain nothing from them.
+    // allows it. Returns 128 for emulated subgroups and those of fewer than 32 lanes, with which
+    // larger workgroups gain nothing.
     uint32_t largestWorkgroup(uint32_t most) const
     {
         const uint32_t subgroups = maxSubgroups != 0 ? maxSubgroups : 128 / subgroupSize;
@@ -55,18 +56,19 @@ struct DeviceTraits {
                (isEmulated() || maxSubgroups == 0 || size / subgroupSize <= maxSubgroups);
     }
 
-    // Returns the number of tiles that a workgroup decodes if it consists of one subgroup, or of
-    // one lane group.
+    // Returns how many tiles a workgroup decodes if it is one subgroup or one lane group, or a pair
+    // of either.
     uint32_t tilesPerWorkgroup() const { return subgroupSize <= 32 ? 1 : subgroupSize / 32; }
 
-    // The functions below return whether the device can run certain pipelines.
+    // Each of the functions below returns whether the device can run certain pipelines.
 
-    // gdeflate.comp with two lane groups per tile.
+    // The pipelines of gdeflate.comp with two lane groups per tile.
     bool runsPairedTiles() const
     {
         return !isEmulated() && subgroupSize >= 32 && subgroupSize <= 64;
     }
-    // Rings: in their look-back, one subgroup reads the sums of all subgroups of the workgroup.
+    // The pipelines of rings, in whose look-back one subgroup reads the sums of all subgroups of
+    // the workgroup, one in each lane.
     bool runsRings() const
     {
         return !isEmulated() && subgroupSize <= 32 && takesWorkgroup(kRingWorkgroup) &&
@@ -84,11 +86,11 @@ struct DeviceTraits {
     }
     bool runsGstdExpandFew() const { return !isEmulated() && takesWorkgroup(kFewWorkgroup); }
 
-    // Invocations per workgroup. With 256 an SM runs four workgroups, and scans reach 0.96 of the
-    // speed of a copy. With 512 they reach 0.90.
+    // Invocations of a workgroup of rings. With 256, an SM runs four workgroups, and scans reach
+    // 0.96 of the speed of a copy; with 512 they reach 0.90.
     static constexpr uint32_t kRingWorkgroup = 256;
-    // Invocations per workgroup of filter_few and gstd_expand_few (gstd.fewTiles and
-    // filter.fewTiles of tuning.h).
+    // Invocations of a workgroup of filter_few and gstd_expand_few (filter.fewTiles and
+    // gstd.fewTiles in tuning.h).
     static constexpr uint32_t kFewWorkgroup = 512;
 };
 

@@ -7,14 +7,29 @@
 
 namespace sluice {
 
+namespace {
+
+// Returns how many chains, at most `most`, a lane group of zstd_sequences has memory for.
+uint32_t zstdChains(const DeviceTraits& device, uint32_t most)
+{
+    // Subgroups that are emulated take up to 32 bytes an invocation.
+    const uint32_t lanes = std::max(32u, device.subgroupSize), groups = lanes / 32,
+                   other = 32 * lanes + groups * SLUICE_ZS_TABLE_BYTES;
+    while (most > 1 && most * groups * SLUICE_ZS_CHAIN_BYTES + other > device.sharedBytes)
+        --most;
+    return most;
+}
+
+} // namespace
+
 VulkanTuning tuningFor(const DeviceTraits& device)
 {
     VulkanTuning row = {};
     const bool native = device.hasNativeLaneGroups();
     const uint32_t large = device.largestWorkgroup(512);
     const uint32_t processors = device.processors;
-    // These variants were measured only on devices whose lane groups are subgroups and that report
-    // their number of processors, and their numbers hold only there.
+    // The variants for few tiles, for many, and with rings were only measured on devices whose lane
+    // groups are subgroups and that report their number of processors, so they are used only there.
     const bool few = native && large == 512 && device.runsFilterFew();
     const bool ring = native && device.runsRings() && device.forwardProgress && processors != 0;
     const bool many = native && device.ampleSharedMemory;
@@ -23,7 +38,8 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.workgroup.compact = large == 512 ? 320 / device.subgroupSize * device.subgroupSize : large;
     row.workgroup.floatDecode =
         device.runsLargeFloatDecode() ? device.largestWorkgroup(1024) : large;
-    row.workgroup.gstdExpand = row.workgroup.filter = std::min(large, 256u);
+    row.workgroup.gstdExpand = row.workgroup.filter = row.workgroup.zstdExpand =
+        std::min(large, 256u);
     row.workgroup.intervalShares = device.isEmulated() || device.subgroupSize < 32
                                        ? std::max(1u, device.subgroupSize / 32)
                                        : SLUICE_INTERVAL_SHARES;
@@ -47,17 +63,21 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.filter.takeNextTiles = device.forwardProgress ? 24 * processors : 0;
     row.floatDecode = {4096, 8};
     row.fseTables.laneGroups = 4096;
-    // The kernel takes 64 registers, so a processor runs 1,024 invocations at a time.
+    // df11 takes 64 registers per invocation, so a processor runs 1,024 invocations at a time.
     row.df11.workgroups = processors * 1024 / row.workgroup.scan;
+    // A large GPU has the memory for large turns, and needs them.
+    row.zstd = {1 << 20, processors >= 32 ? 1024u : 128u, std::max(9 * processors, 16u),
+                kZstdSteps};
+    row.zstdChains = zstdChains(device, 4);
     return row;
 }
 
 void fitTuning(const DeviceTraits& device, VulkanTuning& row)
 {
-    // Sizes are rounded down to whole subgroups, but not below a lane group.
+    // Workgroup sizes are rounded down to whole subgroups, but not below a lane group.
     const uint32_t lanes = std::max(32u, device.subgroupSize);
-    // Returns the largest workgroup size up to `size` whose shared memory fits: `bytes`, plus
-    // `bytesEach` per invocation. Emulated subgroups need further arrays, so larger workgroups do
+    // Returns the largest workgroup size up to `size` whose shared memory fits: `bytes`, and
+    // `bytesEach` for each invocation. Emulated subgroups need more arrays, so larger workgroups do
     // not fit with them.
     const auto fit = [&](uint32_t size, uint32_t bytes, uint32_t bytesEach) {
         size = device.isEmulated() ? std::min(size, 128u) : size;
@@ -77,8 +97,11 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
     sizes.compact = fit(sizes.compact, 1024, SLUICE_COMPACT_BYTES_PER_INVOCATION);
     sizes.floatDecode = fit(sizes.floatDecode, kFloatSharedBytes, kFloatSharedBytesEach);
     sizes.gstdExpand = powerOfTwo(fit(sizes.gstdExpand, 64, 50));
+    sizes.zstdExpand = fit(sizes.zstdExpand, 256, 52);
     sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
-    // A lane group that consists of several subgroups, or is emulated, has a workgroup of its own.
+    row.zstdChains = zstdChains(device, row.zstdChains);
+    // A lane group that consists of several subgroups, or is emulated, has a workgroup to itself;
+    // the lane groups of one subgroup (`together`) stay together.
     const uint32_t together = std::max(1u, device.subgroupSize / 32);
     sizes.intervalShares = device.isEmulated() || device.subgroupSize < 32
                                ? together
@@ -89,8 +112,8 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
            row.compact.ringTiles * ringTileBytes + 1024 > device.sharedBytes)
         --row.compact.ringTiles;
 
-    // Each poll is a loop iteration, and lavapipe of Mesa 22.3 allows a subgroup only 65,535
-    // iterations in total.
+    // Each poll is an iteration of a loop, and lavapipe of Mesa 22.3 allows a subgroup only 65,535
+    // iterations in all. So drivers without a promise of progress get few polls.
     if (!device.forwardProgress && row.lookback.polls != SLUICE_LOOKBACK_NEVER)
         row.lookback.polls = std::min(row.lookback.polls, 256u);
 }

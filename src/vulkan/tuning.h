@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every number that was chosen for the Vulkan backend by measurement, with one row per device.
-// tuningFor() fills a row from what the device reports. Plans, recorders and the registry only read
-// it. `sluice tune` measures the candidates on the machine's device and prints its row. A context
-// accepts a row as text (SluiceVulkanContextInfo::tuning).
+// All numbers of the Vulkan backend that were chosen by measurement: a row, VulkanTuning, for each
+// device. tuningFor() fills it from what the device reports; plans, recorders and the registry only
+// read it. A context takes another row as text (SluiceVulkanContextInfo::tuning), and `sluice tune`
+// measures the candidates on a device and prints its row.
 //
-// Unless stated otherwise, the figures beside a value were measured on an H200 with driver 580
-// (docs/performance.md). "With 2 tiles per SM" means that the device has 2 tiles per multiprocessor
-// to decode.
+// Unless something else is said, the figures beside the values were measured on an H200 with driver
+// 580 (docs/performance.md). "With 2 tiles per SM" means that there are twice as many tiles to
+// decode as the device has multiprocessors.
 #pragma once
 
 #include <cstdint>
@@ -15,102 +15,121 @@
 #include "api/plan_df11.h"
 #include "api/plan_interval.h"
 #include "api/plan_scan.h"
+#include "api/plan_zstd.h"
 #include "api/tuning_text.h"
 #include "vulkan/traits.h"
 
 namespace sluice {
 
 struct VulkanTuning {
-    // Invocations per workgroup, for the kernels where this is a choice.
+    // The invocations of a workgroup, for kernels where there is a choice.
     struct Workgroup {
-        uint32_t scan;           // 512 for scans, reductions and df11, which gain from it
-        uint32_t compact;        // 320 leaves 64 registers per invocation; 512 was slower
-        uint32_t floatDecode;    // 1,024: with 512 only one fits per SM, and fewer lanes are busy
-        uint32_t gstdExpand;     // 256: an SM runs four of them
-        uint32_t filter;         // 256: an SM runs two of them
-        uint32_t intervalShares; // lane groups per workgroup of the interval kernels
+        uint32_t scan;    // 512: scans, reductions and df11 gain from large workgroups
+        uint32_t compact; // 320 leaves an invocation 64 registers; 512 was slower
+        // 1,024: an SM has shared memory for one workgroup only, and one of 512 keeps fewer lanes
+        // busy.
+        uint32_t floatDecode;
+        uint32_t gstdExpand;     // 256: an SM runs four
+        uint32_t filter;         // 256: an SM runs two
+        uint32_t intervalShares; // lane groups of a workgroup, in the interval kernels
+        uint32_t zstdExpand;     // 256, as gstdExpand; not measured
     } workgroup;
 
     LookbackTuning lookback;
 
     struct Scan {
-        // At most this many, with one tile each; more tiles are divided among them. At least 2: a
-        // single workgroup would be taken for that of the only tile.
+        // The most workgroups that get one tile each; more tiles are divided among this many. It is
+        // at least 2, because a single workgroup assumes that there is no other tile.
         uint32_t workgroups;
-        uint32_t tilesPerWorkgroup; // at most
-        uint32_t reduceWorkgroups;  // at most; 4,096 take 78 us for 2^26 words
-        uint32_t ringWorkgroups;    // that run at the same time, with the scanner; 0: no ring
+        uint32_t tilesPerWorkgroup; // the most tiles of a workgroup
+        uint32_t reduceWorkgroups;  // the most workgroups; 4,096 take 78 us for 2^26 words
+        // The workgroups of a ring, the scanner included, which must all run at the same time; 0:
+        // no ring.
+        uint32_t ringWorkgroups;
     } scan;
 
     struct Compact {
-        uint32_t workgroups;        // at most
-        uint32_t tilesPerWorkgroup; // at most, where a workgroup may be stopped for its length
-        uint32_t serialTiles;       // tiles per dispatch of one workgroup, in place
-        uint32_t pollsInPlace;      // polls of a missing tile that nobody else can compute
-        uint32_t ringWorkgroups;    // as for scans; 0: neither compact_ring nor compact_call
-        uint32_t ringTiles;         // tiles that wait in shared memory, 8 KB each: 2 or 3
-        uint32_t callTiles;         // up to this many tiles compact_call is faster
+        uint32_t workgroups; // the most
+        // The most tiles of a workgroup, on devices that may stop a workgroup that runs long.
+        uint32_t tilesPerWorkgroup;
+        // For compactions in place if workgroups are not known to make progress: the tiles that one
+        // workgroup does in each dispatch.
+        uint32_t serialTiles;
+        // In place, a workgroup polls the count of an earlier tile this many times. It cannot
+        // compute the count itself, because the input of that tile may have been overwritten.
+        uint32_t pollsInPlace;
+        uint32_t ringWorkgroups; // as in Scan; 0: neither compact_ring nor compact_call is used
+        uint32_t ringTiles;      // tiles that wait in shared memory, 8 KB each: 2 or 3
+        uint32_t callTiles;      // up to this many tiles, compact_call is faster
     } compact;
 
-    // Long runs need larger rounds and fewer small shares than short ones.
+    // The sizes of shares and windows of the commands on intervals (api/plan_interval.h). Moves of
+    // long runs need larger windows, and fewer small shares, than moves of short runs.
     IntervalTuning interval;
-    // 1: moves of short runs and expansions of words have pipelines of their own. These need lane
+    // 1: moves of short runs and expansions of words have pipelines of their own, which need lane
     // groups that are subgroups.
     uint32_t intervalSpecialized;
 
     struct Gdeflate {
-        // Up to this many tiles, the first stage may get further ahead of the second. An SM has
-        // room for that if it holds at most ten tiles. 0: never.
+        // Up to this many tiles, the decode stage (bits to tokens) may get further ahead of the
+        // expand stage (tokens to bytes). An SM has shared memory for that if it has at most ten
+        // tiles. 0: never.
         uint32_t fewTiles;
-        // With this many tiles or more, each tile has one subgroup instead of two, and an SM
-        // decodes 32 tiles at a time. The last tiles take longer that way, so it pays only if there
-        // are at least about four times as many tiles as run at a time. 0: never.
+        // With this many tiles or more, each tile has one subgroup instead of two, so that an SM
+        // decodes 32 tiles at a time. The last tiles then take longer, so this pays only with at
+        // least about four times as many tiles as run at a time. 0: never.
         uint32_t manyTiles;
-        uint32_t room; // SLUICE_CONSTANT_GDEFLATE_ROOM of the pipelines that are not `few`
-        // 1: tiles in rows with padding have a pipeline of their own. Checking for padding in a
-        // shared pipeline costs the other tiles a tenth of their speed.
+        uint32_t room; // SLUICE_CONSTANT_GDEFLATE_ROOM of every pipeline except gdeflate_few
+        // 1: tiles in rows with padding have a pipeline of their own. A pipeline that asks whether
+        // there is padding costs other tiles a tenth of their speed.
         uint32_t pitchApart;
     } gdeflate;
 
     struct Gstd {
-        // Up to this many tiles, workgroups of 512 expand the bytes, 4,096 at a time. With 2 tiles
-        // per SM that takes up to a quarter less time, with 9 a third more.
+        // Up to this many tiles, workgroups of 512 invocations make the bytes, 4,096 at a time.
+        // With 2 tiles per SM that takes up to a quarter less time, with 9 a third more.
         uint32_t fewTiles;
-        uint32_t symbolsOnly; // 1: only symbols are decoded, so that the benchmark can time them
+        uint32_t symbolsOnly; // 1: no bytes are made, so that the benchmark can time the symbols
     } gstd;
 
     struct Filter {
-        // Up to this many tiles, workgroups of 512 undo the filters. With 2 or 3 tiles per SM that
-        // takes up to a third less time, with 9 a little more.
+        // Up to this many tiles, workgroups of 512 invocations undo the filters. With 2 or 3 tiles
+        // per SM that takes up to a third less time, with 9 a little more.
         uint32_t fewTiles;
-        // With this many tiles or more, a workgroup that has finished a tile takes the next one.
-        // With 30 or more per SM that takes a seventh less time. All workgroups must run at the
-        // same time; otherwise the first ones would take all tiles. 0: never.
+        // With this many tiles or more, a workgroup that has finished a tile takes the next free
+        // one. With 30 tiles or more per SM that takes a seventh less time. All workgroups must run
+        // at the same time for this; otherwise the first ones would take all tiles. 0: never.
         uint32_t takeNextTiles;
     } filter;
 
     struct FloatDecode {
-        uint32_t laneGroups;        // the number that a large GPU runs at once
-        uint32_t tilesPerLaneGroup; // at most
+        uint32_t laneGroups;        // the most that a large GPU runs at once
+        uint32_t tilesPerLaneGroup; // the most tiles of a lane group
     } floatDecode;
 
     struct FseTables {
-        uint32_t laneGroups; // the number that fills a large GPU; more tables share them
+        uint32_t laneGroups; // enough to fill a large GPU; with more tables, each builds several
     } fseTables;
 
     Df11Tuning df11;
+    ZstdTuning zstd; // chosen by calculation (docs/notes/zstd.md)
+    // The most blocks whose sequences a lane group decodes at once: 4, so that a processor runs
+    // nine lane groups of 25 KB.
+    uint32_t zstdChains;
 };
 
 VulkanTuning tuningFor(const DeviceTraits& device);
 
 // Changes members that the device cannot run to the nearest values that it can: workgroup sizes,
-// the use of shared memory, and waiting where workgroups are not known to make progress.
+// the use of shared memory, and polls where workgroups are not known to make progress.
 void fitTuning(const DeviceTraits& device, VulkanTuning& row);
 
-// A text with a value outside these ranges is refused. A text within them may be slow but never
-// makes a result wrong, whatever device it was measured on.
+// kVulkanTuningFields has the range of each member. A text with a value outside is refused. A text
+// with values inside may be slow, but never makes a result wrong, whatever device it was measured
+// on.
 inline constexpr uint32_t kMostTuningWorkgroups = 1u << 16;
-// Rings are dispatched in one dimension, and one of their workgroups does nothing but scan.
+// A ring is dispatched in one dimension, so it has at most SLUICE_MAX_GRID workgroups. It has at
+// least two, because one of them is the scanner.
 inline constexpr uint32_t kMostRingWorkgroups = SLUICE_MAX_GRID;
 inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),
@@ -120,6 +139,7 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpand, 128, 256),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filter, 128, 256),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.intervalShares, 1, 4),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.zstdExpand, 64, 512),
     SLUICE_TUNING_FIELD(VulkanTuning, lookback.scannerTiles, 2, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 2, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),
@@ -132,15 +152,7 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, compact.ringWorkgroups, 2, kMostRingWorkgroups, 0),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.ringTiles, 2, 3),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.callTiles, 0, 64),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.expandBytes, 1 << 10, 64 << 10),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.shareBytes, 1 << 10, 64 << 10),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.smallBytes, 1 << 10, 16 << 10),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.largeBytes, 16 << 10, 1 << 20),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.tailBytes, 0, 1u << 30),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.windowBytes, 1 << 10, 24 << 10),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortRunBytes, 0, UINT32_MAX),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortTailBytes, 0, 1u << 30),
-    SLUICE_TUNING_FIELD(VulkanTuning, interval.shortWindowBytes, 1 << 10, 24 << 10),
+    SLUICE_INTERVAL_TUNING_FIELDS(VulkanTuning),
     SLUICE_TUNING_FIELD(VulkanTuning, intervalSpecialized, 0, 1),
     SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.fewTiles, 0, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.manyTiles, 0, UINT32_MAX),
@@ -156,6 +168,8 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, df11.workgroups, 0, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, df11.countedWorkgroups, 1, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, df11.countedBlocks, 1, 1u << 16),
+    SLUICE_ZSTD_TUNING_FIELDS(VulkanTuning),
+    SLUICE_TUNING_FIELD(VulkanTuning, zstdChains, 1, 7),
 };
 static_assert(sizeof(kVulkanTuningFields) / sizeof(TuningField) * sizeof(uint32_t) ==
                   sizeof(VulkanTuning),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Declarations that the Vulkan headers of older distributions (1.3.239) lack:
-// VK_EXT_memory_decompression and the 64-bit buffer usage flags of VK_KHR_maintenance5.
+// Declarations that the Vulkan headers of older distributions (1.3.239) lack: those of
+// VK_EXT_memory_decompression, and the 64-bit buffer usage flags of VK_KHR_maintenance5.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -28,7 +28,8 @@ typedef struct VkBufferUsageFlags2CreateInfoKHR {
 #ifndef VK_EXT_memory_decompression
 #define VK_EXT_memory_decompression 1
 #define VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME "VK_EXT_memory_decompression"
-// The features structure has the same type value and layout as that of VK_NV_memory_decompression.
+// The structure of features has the same type value and layout as that of
+// VK_NV_memory_decompression.
 typedef VkPhysicalDeviceMemoryDecompressionFeaturesNV
     VkPhysicalDeviceMemoryDecompressionFeaturesEXT;
 constexpr VkStructureType VK_STRUCTURE_TYPE_DECOMPRESS_MEMORY_INFO_EXT =

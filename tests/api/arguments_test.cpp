@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Arguments of the intervals' and weights' commands: every bad one gives its documented error, and
-// nothing is written.
+// Arguments of the interval and weight commands: each bad one gives the error that the headers
+// name, and nothing is written.
 #include "tests/support/arguments.h"
 
 #include <sluice/sluice_float.h>
@@ -10,7 +10,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Every command refuses a missing context, missing arguments, and commands that are none.
+// Each command must refuse a missing context, missing arguments and an invalid command buffer.
 template <typename Info>
 void checkHandles(const Cpu& cpu, const Info& info,
                   SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
@@ -20,7 +20,7 @@ void checkHandles(const Cpu& cpu, const Info& info,
     CHECK(command(cpu.context, someCommands(), &info) == SLUICE_ERROR_ARGUMENT);
 }
 
-// Lists of three intervals, by counts and by offsets. With `call` the command is called.
+// Tests lists of three intervals, given by counts and by offsets. `call` calls the command.
 template <typename Call>
 void checkIntervals(Cpu& cpu, SluiceIntervals& intervals, Call call)
 {
@@ -55,7 +55,7 @@ SluiceIntervals threeIntervals(Cpu& cpu)
     return intervals;
 }
 
-// As much scratch as the intervals need, at byte 256 of the memory.
+// Returns as much scratch as the intervals need, from byte 256 of the memory on.
 SluiceBuffer scratchOf(Cpu& cpu, const SluiceIntervals& intervals)
 {
     SluiceRequirements requirements = {};
@@ -95,14 +95,15 @@ void checkBulk(Cpu& cpu,
         info = good;
         return status;
     };
-    for (const uint32_t size : {0u, 17u, ~0u})
+    for (const uint32_t size : {0u, 21u, ~0u})
         CHECK(with(&SluiceBulkInfo::elementSize, size) == SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceBulkInfo::elementSize, 4) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceBulkInfo::maxItemCount, 6) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceBulkInfo::maxIndexCount, 3) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceBulkInfo::maxIndexCount, ~0u) == SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceBulkInfo::maxIndexCount, ~0u - 1) == SLUICE_ERROR_BUFFER_SIZE);
-    // Bulk commands end with at most 2^32 - 1 items, or refuse. The counts in memory are 0, so nothing is read.
+    // A bulk insert must end with at most 2^32 - 1 items, or is refused. The counts in memory are
+    // 0, so nothing is read.
     info.source.size = info.inserted.size = uint64_t(1) << 40;
     info.indices.size = uint64_t(1) << 40;
     CHECK(with(&SluiceBulkInfo::maxItemCount, ~0u - 1) ==
@@ -129,16 +130,16 @@ TEST_CASE("interval expand arguments")
     checkBuffer(info.values, 12, 4, false, call);
     checkBuffer(info.destination, 0, 4, true, call);
     checkBuffer(info.result, 8, 4, true, call);
-    for (const uint32_t size : {0u, 17u, ~0u}) {
+    for (const uint32_t size : {0u, 21u, ~0u}) {
         info.elementSize = size;
         CHECK(call() == SLUICE_ERROR_ARGUMENT);
     }
-    info.elementSize = 5; // no alignment, but 15 bytes
+    info.elementSize = 5; // needs no alignment, but 15 bytes
     CHECK(call() == SLUICE_ERROR_BUFFER_SIZE);
     info.values = cpu.range(65, 15);
     info.destination = cpu.range(129, 16);
     CHECK(call() == SLUICE_OK);
-    info.elementSize = 8; // whose values and destination lie at multiples of 8
+    info.elementSize = 8; // so values and destination must be aligned to 8
     info.values = cpu.range(64, 24);
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     info.destination = cpu.range(132, 16);
@@ -195,7 +196,7 @@ TEST_CASE("interval requirements: arguments")
     CHECK(get() == SLUICE_ERROR_ARGUMENT);
     intervals.maxCount = 0;
     CHECK(get() == SLUICE_OK);
-    intervals.counts = cpu.range(0, 4); // of no interval one list may be there, not both
+    intervals.counts = cpu.range(0, 4); // without intervals one list may have a size, but not both
     CHECK(get() == SLUICE_OK);
     intervals.offsets = cpu.range(32, 4);
     CHECK(get() == SLUICE_ERROR_ARGUMENT);

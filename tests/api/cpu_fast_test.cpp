@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests what the CPU's decoders made for speed promise besides the reference's bytes and statuses,
-// which every test of a device compares: they touch nothing outside of a tile, and allocate
-// nothing.
+// Tests what the fast CPU decoders promise beyond the bytes and statuses of the reference, which
+// every device test compares: they read and write nothing outside a tile, and allocate nothing.
 #include "tests/support/filters.h"
 #include "tests/support/gdeflate_bit_writer.h"
 #include "tests/support/gdeflate_tiles.h"
 #include "tests/support/gstd_encoder.h"
 #include "tests/support/streams.h"
+#include "tests/support/zstd_maker.h"
+
+#include <sluice/sluice_zstd.h>
 
 #include "cpu/fast/filter.h"
 #include "cpu/fast/gdeflate.h"
@@ -23,12 +25,14 @@ using namespace sluice::test;
 
 namespace {
 
-// How often this thread has asked for memory.
+// Counts how often this thread has allocated memory.
 thread_local uint64_t allocations = 0;
+// The number of the one that fails.
+thread_local uint64_t failingAllocation = UINT64_MAX;
 
 void* allocateOrNull(size_t size, size_t alignment)
 {
-    ++allocations;
+    if (allocations++ == failingAllocation) return nullptr;
     const size_t rounded = (std::max<size_t>(size, 1) + alignment - 1) / alignment * alignment;
     return allocateAligned(alignment, rounded);
 }
@@ -42,7 +46,7 @@ void* allocate(size_t size, size_t alignment)
 
 } // namespace
 
-// All the program's, in this thread and others.
+// These replace the operators of the whole program, in all threads.
 void* operator new(size_t size) { return allocate(size, alignof(std::max_align_t)); }
 void* operator new[](size_t size) { return allocate(size, alignof(std::max_align_t)); }
 void* operator new(size_t size, std::align_val_t alignment)
@@ -66,7 +70,7 @@ void operator delete(void* memory, size_t, std::align_val_t) noexcept { freeAlig
 
 namespace {
 
-// Pages between two that nobody may touch.
+// Memory with an inaccessible page before it and after it.
 class Pages {
 public:
     explicit Pages(size_t size)
@@ -80,7 +84,7 @@ public:
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
-    // The first and the last bytes of them.
+    // The beginning of the memory, and its last `size` bytes.
     uint8_t* begin() { return m_memory + m_page; }
     uint8_t* last(size_t size) { return m_memory + m_page + m_size - size; }
 
@@ -93,7 +97,8 @@ struct Places {
     Pages source{1 << 19}, destination{1 << 19};
 };
 
-// Calls run(source, destination) with the tile's bytes at either end of the pages.
+// Calls run(source, destination) with the tile's bytes at the beginning of such memory, and at its
+// end.
 template <typename Run>
 void atEnds(Places& places, const Bytes& bytes, size_t size, Run run)
 {
@@ -104,7 +109,8 @@ void atEnds(Places& places, const Bytes& bytes, size_t size, Run run)
     }
 }
 
-// The status and the tile's bytes must be the reference's.
+// Decodes tiles that lie directly beside an inaccessible page. Status and bytes must be those of
+// the reference.
 void decodeAtEnds(Places& places, const std::vector<Tile>& tiles, TileCodec codec)
 {
     const std::vector<DecodedTile> expected = decodeOnHost(tiles, codec);
@@ -137,7 +143,7 @@ void decodeAtEnds(Places& places, const std::vector<Tile>& tiles, TileCodec code
     CHECK(bad > 0);
 }
 
-// Also tiles that end early, and some that are said to be of another size.
+// Adds tiles that end early, and tiles whose regions name another size.
 std::vector<Tile> withDamage(const std::vector<Tile>& whole, std::mt19937& random)
 {
     std::vector<Tile> tiles = whole;
@@ -250,4 +256,46 @@ TEST_CASE("cpu fast: streaming allocates nothing once a file is open")
     CHECK(out == asset.bytes);
     CHECK(after == before);
     CHECK(allocations > 0); // it does count
+}
+
+TEST_CASE("cpu: zstd says OUT_OF_MEMORY, whichever allocation fails")
+{
+    ZstdMaker maker;
+    maker.raw(counting(9));
+    maker.coded({1, 2}, {{2, 4 + 3, 20}});
+    Bytes frame = maker.frame();
+    const size_t frameSize = frame.size();
+    frame.resize((frameSize + 3) / 4 * 4);
+    std::vector<uint32_t> status(3);
+    Bytes out(maker.content.size());
+    const auto rangeOf = [](auto& list) {
+        return SluiceBuffer{uint64_t(uintptr_t(list.data())), 0, list.size() * sizeof list[0]};
+    };
+    std::vector<SluiceRegion> regions = {{uint64_t(uintptr_t(frame.data())),
+                                          uint64_t(uintptr_t(out.data())), frameSize, out.size()}};
+    SluiceZstdInfo info = {};
+    info.maxRegionCount = 1;
+    info.regionStride = sizeof(SluiceRegion);
+    info.maxRegionSize = uint32_t(out.size());
+    info.regions = rangeOf(regions);
+    info.source = rangeOf(frame);
+    info.destination = rangeOf(out);
+    info.status = rangeOf(status);
+    for (const char* tier : {"ref", "fast"}) {
+        CAPTURE(tier);
+        SluiceContext context = nullptr;
+        REQUIRE(sluiceCreateCpuContextOfTier(tier, &context) == SLUICE_OK);
+        uint32_t failures = 0;
+        SluiceStatus result = SLUICE_ERROR_OUT_OF_MEMORY;
+        for (; result == SLUICE_ERROR_OUT_OF_MEMORY && failures < 100; ++failures) {
+            failingAllocation = allocations + failures;
+            result = sluiceCmdZstd(context, {}, &info);
+            failingAllocation = UINT64_MAX;
+        }
+        CHECK(result == SLUICE_OK);
+        CHECK(status[0] == SLUICE_TILE_OK);
+        CHECK(out == maker.content);
+        CHECK(failures > 4); // at least the dictionary, the decoder, literals and sequences
+        sluiceDestroyContext(context);
+    }
 }

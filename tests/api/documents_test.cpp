@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The documents agree with the code: statuses, codecs, verbs, options and exit codes are listed
-// wherever a reader looks for them, links lead somewhere, and pages that must be short are.
+// Tests that the documents agree with the code: statuses, codecs, verbs, options and exit codes are
+// listed where readers look for them, links lead somewhere, and pages that must be short are short.
 #include <doctest/doctest.h>
 
 #include <sluice/sluice.h>
@@ -48,7 +48,7 @@ Lines linesOf(const std::string& text)
     return lines;
 }
 
-// Everything that the first group of `pattern` matches.
+// Returns everything that the first group of `pattern` matches.
 Lines matchesOf(const std::string& text, const std::string& pattern)
 {
     const std::regex regex(pattern);
@@ -71,7 +71,7 @@ bool startsWith(const std::string& text, const std::string& prefix)
     return text.compare(0, prefix.size(), prefix) == 0;
 }
 
-// The lines below a heading, up to the next heading of its level or above.
+// Returns the lines below a heading, up to the next heading of the same level or a higher one.
 Lines sectionOf(const std::string& text, const std::string& heading)
 {
     Lines section;
@@ -87,8 +87,8 @@ Lines sectionOf(const std::string& text, const std::string& heading)
     return section;
 }
 
-// The cells of a row of a table, without spaces around them and without backquotes; none if the
-// line is no such row.
+// Returns the cells of a table's row, without spaces around them and without backquotes. Returns
+// none if the line is not a row of a table.
 Lines cellsOf(const std::string& line)
 {
     Lines cells;
@@ -104,8 +104,8 @@ Lines cellsOf(const std::string& line)
     return cells;
 }
 
-// The rows of the table whose first column has this heading: the number that stands there, and the
-// name behind it.
+// Returns the rows of the table whose first column has this heading: the number there, and the name
+// in the second column.
 NamedValues numberedRows(const Lines& section, const std::string& heading)
 {
     NamedValues rows;
@@ -125,7 +125,7 @@ NamedValues numberedRows(const Lines& section, const std::string& heading)
     return rows;
 }
 
-// A list as one line, for comparisons whose failure should say what is missing.
+// Returns a list as one line, so that a failed comparison shows what is missing.
 std::string listed(const NamedValues& values)
 {
     std::string text;
@@ -141,7 +141,8 @@ std::string listed(const Names& names)
     return text;
 }
 
-// The enumerators `prefix`NAME of an enumeration in a source file, without the prefix.
+// Returns the enumerators of an enumeration in a source file, without the beginning `prefix` of
+// each.
 NamedValues enumeratorsOf(const fs::path& file, const std::string& declaration,
                           const std::string& prefix)
 {
@@ -154,7 +155,7 @@ NamedValues enumeratorsOf(const fs::path& file, const std::string& declaration,
     for (auto match = std::sregex_iterator(body.begin(), body.end(), regex);
          match != std::sregex_iterator(); ++match)
         values.emplace(uint32_t(std::stoul((*match)[2])), (*match)[1]);
-    CHECK_MESSAGE(values.size() > 2, declaration); // else the pattern does not fit the code
+    CHECK_MESSAGE(values.size() > 2, declaration); // otherwise the pattern does not fit the code
     return values;
 }
 
@@ -190,6 +191,25 @@ TEST_CASE("documents: statuses have texts and are listed")
     CHECK(listed(host) == inDocument(readText("docs/embedding.md"), "## Statuses"));
     CHECK(listed(tiles) == inDocument(format, "### 1.6 Statuses"));
     CHECK(listed(streams) == inDocument(format, "### 2.1 Statuses of whole streams"));
+}
+
+TEST_CASE("documents: a first image takes what README says, the streamer's creation included")
+{
+    const std::string readme = std::regex_replace(readText("README.md"), std::regex("\\s+"), " ");
+    std::smatch claim;
+    REQUIRE(std::regex_search(
+        readme, claim, std::regex("a first image takes, in (\\d+) lines and (\\d+) functions")));
+    const std::string page = readText("docs/streaming.md");
+    const size_t begin = page.find("```cpp\n") + 7, end = page.find("```", begin);
+    REQUIRE(end != std::string::npos);
+    const std::string code = page.substr(begin, end - begin);
+    const Lines calls = matchesOf(code, "\\b(sluice[A-Z]\\w*)\\(");
+    const Names functions(calls.begin(), calls.end());
+    CHECK(functions.count("sluiceCreateStreamer") == 1);
+    CHECK(linesOf(code).size() == std::stoul(claim[1]));
+    CHECK(functions.size() == std::stoul(claim[2]));
+    CHECK(linesOf(code).size() <= 60);
+    CHECK(functions.size() <= 15);
 }
 
 TEST_CASE("documents: codecs are listed")
@@ -269,7 +289,8 @@ std::string helpOf(const std::string& arguments)
     return text;
 }
 
-// The options that a help text describes: names at the beginning of lines, with commas.
+// Returns the options that a help text describes: names at the beginning of lines, with commas
+// between.
 Names optionsOfHelp(const std::string& help)
 {
     Names options;
@@ -288,7 +309,8 @@ Names verbsOfHelp(const std::string& help)
     return Names(verbs.begin(), verbs.end());
 }
 
-// Options named in a line: those in backquotes, and all of a command line.
+// Returns the options named in a line of a document: those in backquotes, and all in a command
+// line.
 Names optionsNamed(const std::string& line)
 {
     Names options;
@@ -327,7 +349,9 @@ TEST_CASE("documents: verbs are those of the tool")
     const Names verbs = verbsOfHelp(helpOf("--help"));
     CHECK(verbs.count("pack") == 1);
     const std::string page = readText("docs/tool.md");
-    const Lines inReadme = matchesOf(readText("README.md"), "\n\\| `sluice (\\w+)` \\|");
+    // In README, verbs that belong together share a row.
+    const Lines inReadme =
+        matchesOf(readText("README.md"), "(?:\n\\| |, )`sluice (\\w+)`(?=,| \\|)");
     const Lines inTable = matchesOf(page, "\n\\| \\[`(\\w+)`\\]\\(#\\w+\\) \\|");
     CHECK(listed(verbs) == listed(Names(inReadme.begin(), inReadme.end())));
     CHECK(listed(verbs) == listed(Names(inTable.begin(), inTable.end())));
@@ -338,7 +362,7 @@ TEST_CASE("documents: options are those of the tool")
     const Options options = readOptions();
     const std::string page = readText("docs/tool.md");
 
-    // Every option stands in the first column of its section's table.
+    // Every option must stand in the first column of the table of its section.
     const auto checkSection = [&](const std::string& heading, const Names& expected) {
         Names found;
         for (const std::string& line : sectionOf(page, heading)) {
@@ -355,13 +379,13 @@ TEST_CASE("documents: options are those of the tool")
         std::set_difference(all.begin(), all.end(), options.common.begin(), options.common.end(),
                             std::inserter(own, own.end()));
         checkSection("## " + verb, own);
-        // And what else the section says is of this verb.
+        // Every option that the section names elsewhere must be one of this verb, too.
         for (const std::string& line : sectionOf(page, "## " + verb)) {
             for (const std::string& name : optionsNamed(line))
                 CHECK_MESSAGE((all.count(name) | options.common.count(name)) != 0, line);
         }
     }
-    // No page names an option that there is not.
+    // No page may name an option that does not exist.
     for (const std::string& line : linesOf(page)) {
         for (const std::string& name : optionsNamed(line))
             CHECK_MESSAGE(options.all.count(name) != 0, line);
@@ -371,7 +395,7 @@ TEST_CASE("documents: options are those of the tool")
         for (const std::string& command :
              matchesOf(readText(other), "(?:`|\n)(sluice [a-z]+ [^`\n]*)")) {
             const auto verb = options.verbs.find(matchesOf(command, "sluice (\\w+)").at(0));
-            if (verb == options.verbs.end()) continue; // the library in a sentence
+            if (verb == options.verbs.end()) continue; // a sentence about the library
             for (const std::string& name : optionsNamed(command))
                 CHECK_MESSAGE((verb->second.count(name) | options.common.count(name)) != 0,
                               command);

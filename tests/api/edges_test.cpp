@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The edges of ranges that no other test stands on: the largest value that is taken, and the first
-// that is not.
+// Tests values at the edges of ranges that no other test reaches: the largest that is allowed, and
+// the first that is not.
 #include "tests/support/arguments.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST_CASE("edges: arguments of requirements and contexts")
     SluicePipelinesInfo pipelines = {};
     pipelines.kernels = SLUICE_KERNELS_GSTD;
     CHECK(sluiceCreatePipelines(cpu.context, &pipelines, nullptr) == SLUICE_OK);
-    pipelines.kernels = uint32_t(SLUICE_KERNELS_ALL) + 1;
+    pipelines.kernels = SLUICE_KERNELS_UASTC * 2u;
     CHECK(sluiceCreatePipelines(cpu.context, &pipelines, nullptr) == SLUICE_ERROR_ARGUMENT);
 
     SluiceContext context = cpu.context;
@@ -117,7 +117,7 @@ TEST_CASE("edges: the largest compressed tile of a tile stream")
 
 TEST_CASE("edges: how plans share tiles out")
 {
-    // As many tiles as workgroups divide evenly.
+    // Tiles are divided evenly among the workgroups.
     CHECK(floatTilesPerWorkgroup(10, 4, 8, 5) == 2);
     CHECK(floatTilesPerWorkgroup(11, 4, 8, 5) == 3);
     CHECK(floatTilesPerWorkgroup(0, 4, 8, 5) == 1);
@@ -136,10 +136,10 @@ TEST_CASE("edges: how plans share tiles out")
     made.maxRegionCount = 5;
     CHECK(fseTablesGroups(made) == 3);
     tables.maxRegionCount = 4;
-    tables.flags = SLUICE_FSE_COUNTS; // whose tables are made one at a time
+    tables.flags = SLUICE_FSE_COUNTS; // tables from counts are built one at a time
     CHECK(fseTablesParams(tables, noAddress, 1).tablesPerGroup == 1);
 
-    // Turns overlap from two slots on, where one turn does not take all.
+    // Turns overlap from two slots on, if one turn does not take all tiles.
     GstdParams tiles = {};
     tiles.maxRegionCount = 3;
     CHECK(GstdTurns(tiles, 2).overlapping());
@@ -164,7 +164,7 @@ TEST_CASE("edges: how plans share tiles out")
 
     SluiceDf11Unit unit = {};
     unit.kind = SLUICE_DF11_FP8_E4M3;
-    unit.elementCount = 7; // halves of bytes, two to a byte
+    unit.elementCount = 7; // two elements are in each byte
     CHECK(df11SignMantissaBytes(unit) == 4);
     unit.kind = SLUICE_DF11_BF16;
     CHECK(df11SignMantissaBytes(unit) == 7);
@@ -172,7 +172,7 @@ TEST_CASE("edges: how plans share tiles out")
 
 TEST_CASE("edges: lists of a batch of tiles that end where the next begins")
 {
-    for (const uint32_t count : {3u, 4u}) { // with one part more than tiles: 16 bytes, and 20
+    for (const uint32_t count : {3u, 4u}) { // firstParts has count + 1 entries: 16 or 20 bytes
         CAPTURE(count);
         SluiceTileTotals totals = {};
         totals.counts[kFloatKind][0] = totals.parts[kFloatKind][0] = count;
@@ -246,7 +246,7 @@ TEST_CASE("edges: what the header of an archive may say of a packed index")
                           {2, 0},
                           {2, 2, 20},
                           {2, 2, 0, 3 * name},
-                          {2, 2, 0, 0, 15}, // 4 entries of 4 bytes
+                          {2, 2, 0, 0, 15}, // 4 entries take 16 bytes
                           {2, 2, 0, 0, ratio + 1},
                           {2, 2, 0, 0, most + 1, most},
                           {2, 2, 0, 0, most, uint64_t(most) + most / 2 + 1}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs code that README.md and docs/embedding.md show, on an archive and on every device: the list of tiles, the
-// decoders, the status, and the primitives.
+// Runs the code that README.md and docs/embedding.md show, on an archive and on every device: the
+// list of tiles, the decoders, the statuses and the primitives.
+#include "tests/support/arguments.h"
 #include "tests/support/packed_archives.h"
 
 #include "device/device_vulkan.h"
@@ -8,14 +9,13 @@
 #include "tests/support/gdeflate_tiles.h"
 #include "tests/support/images.h"
 #include "tests/support/short_runs.h"
+#include "tests/support/streams.h"
 #include "tests/stream/stream_batch.h"
 
 #include <vulkan/vulkan.h>
 
 #include <sluice/sluice_all.h>
 #include <sluice/sluice_dev.h>
-#include <sluice/sluice_formats.h>
-#include <sluice/sluice_image.h>
 #include <sluice/sluice_self_test.h>
 #include <sluice/sluice_vulkan.h>
 
@@ -23,11 +23,12 @@
 #include <array>
 #include <memory>
 #include <numeric>
+#include <thread>
 
 namespace {
 
-// The example's only call of Vulkan's own puts decoded bytes into an image: these tests look at the
-// bytes where the copy would read them.
+// Replaces the example's only call of Vulkan, which copies decoded bytes into an image. It records
+// what would be copied, and the tests look at these bytes.
 struct Copied {
     VkBuffer from = VK_NULL_HANDLE;
     VkBufferImageCopy copy = {};
@@ -62,7 +63,7 @@ using namespace sluice::test;
 
 namespace {
 
-// A buffer as an engine has it: its bytes begin where the VkBuffer does.
+// A buffer of an engine: its bytes begin at the beginning of the VkBuffer.
 class Plain {
 public:
     Plain(Device& on, uint64_t size) : Plain(on, Bytes(size_t(size), 0xEE)) {}
@@ -98,7 +99,7 @@ private:
     SluiceBuffer m_whole = {};
 };
 
-// An archive of one asset, and what the page has for it.
+// An archive with one asset, and the variables that the page's code uses.
 struct Scene {
     Scene(Device& on, SluiceCodec codec, uint32_t tileSize) : asset{"asset", {}, {}, {}}
     {
@@ -204,7 +205,7 @@ TEST_CASE("embedding example: Gstd tiles of an archive")
     scene.checkDecoded();
 }
 
-TEST_CASE("embedding example: offsets, visible instances and their payloads")
+TEST_CASE("embedding example: offsets, visible instances, their payloads and draws")
 {
     Device& on = device();
     constexpr uint32_t kInstances = 1000;
@@ -218,10 +219,13 @@ TEST_CASE("embedding example: offsets, visible instances and their payloads")
     }
     Words payload(kInstances * 4 + 8);
     std::iota(payload.begin(), payload.end(), 100u);
+    Words commandWords(kInstances * 5);
+    std::iota(commandWords.begin(), commandWords.end(), 1000u);
     const Plain sizeBuffer(on, bytesOf(sizes)), beginBuffer(on, bytesOf(begins)),
         maskBuffer(on, bytesOf(mask)), file(on, bytesOf(payload)), offsets(on, kInstances * 4),
         visible(on, kInstances * 4), count(on, 4), dispatch(on, 4), moved(on, all * 4),
-        scan(on, Bytes(1 << 20)), compact(on, Bytes(1 << 20)), move(on, 1 << 20);
+        scan(on, Bytes(1 << 20)), compact(on, Bytes(1 << 20)), move(on, 1 << 20),
+        allDraws(on, bytesOf(commandWords)), draws(on, kInstances * 20), drawCount(on, 4);
     example::Buffers buffers = {};
     buffers.sizes = sizeBuffer.handle();
     buffers.offsets = offsets.handle();
@@ -233,28 +237,37 @@ TEST_CASE("embedding example: offsets, visible instances and their payloads")
     buffers.scanScratch = scan.handle();
     buffers.compactScratch = compact.handle();
     buffers.moveScratch = move.handle();
+    buffers.allDraws = allDraws.handle();
+    buffers.draws = draws.handle();
+    buffers.drawCount = drawCount.handle();
     buffers.file = file.handle();
     buffers.fileSize = payload.size() * 4;
     buffers.textures = moved.handle();
     buffers.textureSize = all * 4;
     on.run([&](SluiceCommands commands) {
         CHECK(example::recordPrimitives(on.context(), commands, buffers, kInstances) == SLUICE_OK);
+        CHECK(sluiceCmdBarrier(on.context(), commands) == SLUICE_OK); // both use a scratch
+        CHECK(example::recordDraws(on.context(), commands, buffers, kInstances) == SLUICE_OK);
     });
+    const Words drawWords = draws.words();
     const Words offsetWords = offsets.words(), visibleWords = visible.words(),
                 movedWords = moved.words();
     uint32_t at = 0, kept = 0;
     for (uint32_t i = 0; i < kInstances; ++i) {
         CHECK(offsetWords[i] == at);
+        for (uint32_t k = 0; k < 5 && i % 3 == 0; ++k)
+            CHECK(drawWords[5 * kept + k] == commandWords[5 * i + k]);
         if (i % 3 == 0) CHECK(visibleWords[kept++] == i);
         for (uint32_t k = 0; k < sizes[i]; ++k)
             CHECK(movedWords[at++] == payload[begins[i] + k]);
     }
     CHECK(count.words()[0] == kept);
+    CHECK(drawCount.words()[0] == kept);
     CHECK(dispatch.words()[0] == (kept + 63) / 64);
 }
 
-// The tiles of the asset are filtered: they are decoded to memory of their own, and undone from
-// there.
+// The tiles are filtered: they are decoded into a buffer of their own, and then the filters are
+// undone.
 TEST_CASE("embedding example: Gstd tiles with filters, and their checksums")
 {
     Device& on = device();
@@ -283,7 +296,8 @@ TEST_CASE("embedding example: Gstd tiles with filters, and their checksums")
         tile.srcAddress = stored[i].dstAddress;
         tile.dstAddress = decoded[i].dstAddress;
         tile.size = tiles[i].size;
-        tile.descriptionOffset = tiles[i].filterOffset - 4 + 8; // of a copy without its length word
+        // The page's code copies the parameters without their length word.
+        tile.descriptionOffset = tiles[i].filterOffset - 4 + 8;
         tile.descriptionSize = sluice::loadLe32(&descriptions[tile.descriptionOffset - 4]);
         tile.statusIndex = i;
         undo.push_back(tile);
@@ -404,47 +418,43 @@ TEST_CASE("embedding example: FSE tables")
     CHECK(ones == 16);
 }
 
-TEST_CASE("embedding example: whole tile streams")
+TEST_CASE("embedding example: whole tile streams, as ranges and as pairs")
 {
     Device& on = device();
     std::mt19937 random = makeRandom(79);
-    Bytes file, expected;
-    std::vector<SluiceStreamRange> ranges;
-    for (const std::vector<uint32_t>& sizes : {std::vector<uint32_t>{65536, 1000}, {77}}) {
-        std::vector<Tile> tiles;
-        SluiceStreamRange range = {file.size(), 0, expected.size(), 0};
-        for (const uint32_t size : sizes) {
-            tiles.push_back(literalTile(size, random));
-            range.destinationSize += size;
-        }
-        for (const DecodedTile& tile : decodeOnHost(tiles))
-            expected.insert(expected.end(), tile.bytes.begin(), tile.bytes.end());
-        expected.resize((expected.size() + 3) / 4 * 4, 0xEE); // as Plain fills what is not written
-        const Bytes stream = makeTileStream(tiles);
-        range.sourceSize = stream.size();
-        file.insert(file.end(), stream.begin(), stream.end());
-        file.resize((file.size() + 3) / 4 * 4);
-        ranges.push_back(range);
+    StreamBatch batch;
+    batch.add(makeTileStream({literalTile(65536, random), literalTile(1000, random)}), 66536);
+    batch.add(makeTileStream({literalTile(77, random)}, 0xfe), 77);
+    const Bytes expected = batch.runOnHost().output;
+    Words pairs = {2};
+    for (const SluiceStreamRange& range : batch.ranges) {
+        pairs.push_back(uint32_t(range.sourceOffset));
+        pairs.push_back(uint32_t(range.destinationOffset));
     }
     constexpr uint32_t kMostTiles = 8;
-    const Plain source(on, file), list(on, bytesOf(ranges)), output(on, expected.size()),
-        results(on, 2 * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary)),
-        status(on, (kMostTiles + 2) * 4), scratch(on, Bytes(1 << 20));
+    const Plain source(on, batch.source), list(on, bytesOf(batch.ranges)),
+        control(on, bytesOf(pairs)), scratch(on, Bytes(1 << 20));
     example::Buffers buffers = {};
     buffers.ranges = list.handle();
+    buffers.control = control.handle();
     buffers.file = source.handle();
-    buffers.fileSize = file.size();
-    buffers.textures = output.handle();
+    buffers.fileSize = batch.source.size();
     buffers.textureSize = expected.size();
-    buffers.results = results.handle();
-    buffers.status = status.handle();
     buffers.scratch = scratch.handle();
-    on.run([&](SluiceCommands commands) {
-        CHECK(example::recordStreams(on.context(), commands, buffers, 2, kMostTiles) == SLUICE_OK);
-    });
-    CHECK((output.bytes() == expected));
-    CHECK((results.words() ==
-           Words{SLUICE_STREAM_OK, 0, 2, 66536, SLUICE_STREAM_OK, 2, 1, 77, 0, ~0u, 3, 3}));
+    for (const auto record : {example::recordStreams, example::recordPairs}) {
+        const Plain output(on, Bytes(expected.size(), Buffer::kPoison)),
+            status(on, (kMostTiles + 2) * 4),
+            results(on, 2 * sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
+        buffers.textures = output.handle();
+        buffers.results = results.handle();
+        buffers.status = status.handle();
+        on.run([&](SluiceCommands commands) {
+            CHECK(record(on.context(), commands, buffers, 2, kMostTiles) == SLUICE_OK);
+        });
+        CHECK((output.bytes() == expected));
+        CHECK((results.words() ==
+               Words{SLUICE_STREAM_OK, 0, 2, 66536, SLUICE_STREAM_OK, 2, 1, 77, 0, ~0u, 3, 3}));
+    }
 }
 
 TEST_CASE("embedding example: rows with padding, and checksums of them")
@@ -502,7 +512,7 @@ TEST_CASE("embedding example: by the driver, where it can")
 
 namespace {
 
-// The page calls functions that get no pointer of ours, so their state is global.
+// The page calls functions that get no pointer of the test's, so their state is global.
 Bytes placed;
 uint64_t placeTensor(const void* bytes, uint64_t size)
 {
@@ -590,7 +600,8 @@ TEST_CASE("embedding example: the driver is tested")
 TEST_CASE("embedding example: a context on an engine's device decodes")
 {
     Device& on = device();
-    if (std::string(on.info().tier) != "ext" || skipsOtherSizes()) return; // it chooses its own
+    // The example makes a context of its own tier, so the test runs with one tier only.
+    if (std::string(on.info().tier) != "ext" || skipsOtherSizes()) return;
     sluice::VulkanHandles handles = {};
     REQUIRE(sluice::vulkanHandles(on.get(), handles));
     const SluiceVulkanContextInfo& info = handles.contextInfo;
@@ -618,6 +629,33 @@ TEST_CASE("embedding example: a context on an engine's device decodes")
 
 TEST_SUITE_END();
 
+TEST_CASE("embedding example: a streamer without a GPU brings an asset to host memory")
+{
+    const PackedAsset asset = assetOfAllCodecs("a", 5);
+    MemoryFile file(packArchive({asset}));
+    Cpu cpu;
+    SluiceStreamerInfo info = {};
+    SluiceStreamer streamer = nullptr;
+    REQUIRE(example::startStreamer(
+                cpu.context, [](void*, const SluiceReport* report) { FAIL(report->member); }, info,
+                streamer) == SLUICE_OK);
+    const SluiceStreamFile opened = startOpening(streamer, file);
+    uint32_t number = 0;
+    while (sluiceStreamFindAsset(opened, "a", 1, &number) == SLUICE_ERROR_NOT_OPEN)
+        std::this_thread::yield();
+    Bytes bytes(asset.bytes.size());
+    submitGroup(streamer, {fromArchive(opened, number, 0, bytes.size(), bytes.data())});
+    SluiceStreamEvent event = {};
+    do {
+        uint32_t count = 1;
+        REQUIRE(sluiceStreamPoll(streamer, &event, &count) == SLUICE_OK);
+    } while (event.kind != SLUICE_STREAM_END);
+    CHECK(event.status == SLUICE_OK);
+    CHECK((bytes == asset.bytes));
+    sluiceDestroyStreamer(streamer);
+    sluiceStreamFreeHost(info.source.host, info.source.buffer.size);
+}
+
 TEST_CASE("embedding example: the tiles of an image's smaller levels")
 {
     for (const TestImage& image : allShapes(43)) {
@@ -641,7 +679,7 @@ TEST_CASE("embedding example: the tiles of an image's smaller levels")
         for (uint32_t first = 0; first < is.info.levels; ++first) {
             std::vector<SluiceArchiveTile> wanted;
             REQUIRE(example::tilesOfLevels(asset, first, tiles, wanted) == SLUICE_OK);
-            // The tiles that have a byte of these levels, which stand from the smallest on.
+            // Tiles with a byte of these levels. The file has the smallest level first.
             const uint64_t begin = is.levels[is.info.levels - 1].offset,
                            end = is.levels[first].offset + is.levels[first].size;
             REQUIRE(wanted.size() == (end - 1) / 100 - begin / 100 + 1);

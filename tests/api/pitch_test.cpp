@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pitched destinations: where bytes lie, what is allowed, and that the padding of rows stays as it
-// was.
+// Tests pitched destinations: where decoded bytes lie, what is allowed, and that the padding of
+// rows does not change.
 #include <sluice/sluice_gdeflate.h>
 
 #include "tests/support/gdeflate_tiles.h"
@@ -36,7 +36,7 @@ uint64_t place(const Rows& rows, uint64_t logical)
     return logical / rows.bytes * rows.pitch + logical % rows.bytes;
 }
 
-// Tiles at logical offsets of a pitched destination that ends with the last of them.
+// Places tiles at logical offsets of a pitched destination, which ends where the last tile ends.
 struct Layout {
     Layout(const Rows& layoutRows, const std::vector<uint64_t>& sizes) : rows(layoutRows)
     {
@@ -125,8 +125,7 @@ TEST_CASE("pitch: gdeflate and its checksums")
         CAPTURE(rows.pitch);
         const Layout layout(rows, sizes);
         if (layout.memorySize > 64u << 20)
-            continue; // 4 bytes a row of 64 KiB; the test below has
-                      // such rows
+            continue; // The test after this one has rows of 4 bytes with a pitch of 64 KiB.
         Buffer destination(device(), layout.memorySize);
         std::vector<SluiceRegion> regions = list;
         for (uint32_t i = 0; i < count; ++i) {
@@ -158,7 +157,7 @@ TEST_CASE("pitch: gdeflate and its checksums")
     }
 }
 
-// The checksum alone, of bytes that the host laid out.
+// Tests sluiceCmdChecksum alone, on bytes that the host has laid out.
 TEST_CASE("pitch: checksum")
 {
     std::mt19937 random = makeRandom(103);
@@ -183,7 +182,8 @@ TEST_CASE("pitch: checksum")
         std::vector<SluiceRegion> regions;
         for (uint32_t i = 0; i < count; ++i)
             regions.push_back({0, destination.address() + layout.offsets[i], 1, sizes[i]});
-        regions.back().decompressedSize = 2; // past the last row: the destination ends before
+        // Beyond the last row, whose end the destination cuts off.
+        regions.back().decompressedSize = 2;
         Words statuses(count, SLUICE_TILE_OK);
         statuses[1] = SLUICE_TILE_UNVERIFIED;
         statuses.insert(statuses.end(), {0u, ~0u});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The ends of ranges, for every command that decodes from one range into another: bytes that end
-// exactly where their range does are decoded, what reaches out by as little as a byte is refused
-// with the status that the headers name, and nothing outside the ranges is read or written.
+// Tests the ends of ranges for every command that decodes from one range into another. Bytes that
+// end exactly where their range ends are decoded. If they reach out by even one byte, the status is
+// the one that the headers name. Nothing outside the ranges is read or written.
 #include "tests/support/range_subjects.h"
 #include "tests/stream/stream_engine.h"
 
@@ -16,13 +16,13 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint64_t kLead = 64; // bytes of the handle before the subject's own
+constexpr uint64_t kLead = 64; // bytes of the buffer before the tested range
 
-// How the ranges lie beside the bytes.
+// How much smaller the ranges are than the bytes in them need.
 struct Edge {
     std::string name;
-    uint32_t beginsLater; // 1: a step
-    uint32_t endsEarlier; // bytes
+    uint32_t beginsLater; // 1: the range begins one alignment step later
+    uint32_t endsEarlier; // the range ends this many bytes earlier
 };
 const Edge kEdges[] = {
     {"exactly", 0, 0},
@@ -69,8 +69,8 @@ void checkEdge(const Subject& subject, const Edge& from, const Edge& to, bool is
     CHECK((destination.bytes() == between(isGood ? subject.expected : before, Buffer::kPoison)));
 }
 
-// Memory between pages that nobody may touch, for the bytes of one range: they begin with the first
-// page, or end with the last one as exactly as their alignment allows.
+// Memory with an inaccessible page before it and after it. The bytes of a range begin where it
+// begins, or end where it ends, as exactly as their alignment allows.
 class FencedMemory {
 public:
     explicit FencedMemory(size_t size) : m_size((size + kPage - 1) / kPage * kPage)
@@ -95,11 +95,11 @@ private:
     uint8_t* m_pages;
 };
 
-// Such memory as the device sees it.
+// FencedMemory that the device can use as a buffer.
 struct FencedBuffer {
     explicit FencedBuffer(size_t size) : memory(size) {}
 
-    // False: the device cannot take the host's memory.
+    // Returns false if the device cannot use memory of the host.
     bool open(Device& on, Engine* engine)
     {
         if (on.backend() == SLUICE_BACKEND_CPU) {
@@ -118,7 +118,7 @@ struct FencedBuffer {
     uint64_t handle = 0, address = 0;
 };
 
-// Where bytes of this size and alignment lie that end with the memory, or begin with it.
+// Returns the offset of `size` bytes that begin with the memory or, if atEnd, end with it.
 uint64_t placeIn(const FencedMemory& memory, uint64_t size, uint64_t alignment, bool atEnd)
 {
     return atEnd ? (memory.size() - size) / alignment * alignment : 0;
@@ -133,7 +133,7 @@ void checkFenced(const Subject& subject, Engine* engine, bool atEnd)
     REQUIRE(source.open(device(), engine));
     REQUIRE(destination.open(device(), engine));
     const uint64_t from = placeIn(source.memory, subject.source.size(), subject.sourceStep, atEnd);
-    // The outputs of float tensors lie at multiples of 16.
+    // 16, since outputs of float tensors must be aligned to that.
     const uint64_t to = placeIn(destination.memory, subject.expected.size(), 16, atEnd);
     std::copy(subject.source.begin(), subject.source.end(), source.memory.data() + from);
     std::copy(subject.before.begin(), subject.before.end(), destination.memory.data() + to);

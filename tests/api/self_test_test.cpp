@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluiceCmdSelfTest: on every device, and with pipelines that are wrong on purpose.
+// Tests sluiceCmdSelfTest on every device, and with pipelines that are made wrong on purpose.
 #include <sluice/sluice_self_test.h>
 
 #include "api/self_test_tiles.h"
@@ -23,7 +23,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Repeats, values of few kinds, and small steps.
+// Returns bytes with repeats, with few different values, and with small differences.
 Bytes mixed(std::mt19937& random, size_t size)
 {
     Bytes bytes = soft(size / 3);
@@ -34,8 +34,8 @@ Bytes mixed(std::mt19937& random, size_t size)
     return bytes;
 }
 
-// Returns what the library's tiles were made of. SLUICE_PRINT_SELF_TEST=1 prints self_test_tiles.h
-// anew.
+// Returns the content of which the library's tiles were made. With SLUICE_PRINT_SELF_TEST=FILE the
+// test prints the rows of self_test_tiles.h and writes self_test_tiles.bin to FILE.
 PackedAsset goldenAsset()
 {
     std::mt19937 random = makeRandom(26);
@@ -50,16 +50,7 @@ PackedAsset goldenAsset()
     return asset;
 }
 
-void printWords(const Bytes& bytes)
-{
-    for (size_t i = 0; i < bytes.size(); i += 4) {
-        uint32_t word = 0;
-        std::memcpy(&word, &bytes[i], std::min<size_t>(4, bytes.size() - i));
-        std::printf("%s0x%08x,", i % 32 == 0 ? "\n    " : " ", word);
-    }
-}
-
-void printTiles()
+void printTiles(const char* target)
 {
     const Bytes file = packArchive({goldenAsset()});
     const ParsedArchive archive(file);
@@ -83,14 +74,15 @@ void printTiles()
         bytes.resize((bytes.size() + 15) / 16 * 16);
     }
     std::printf("%s\nfilter:", rows.c_str());
-    printWords(filter);
-    std::printf("\nbytes:");
-    printWords(bytes);
+    for (size_t i = 0; i < filter.size(); i += 4)
+        std::printf(" 0x%08x,", uint32_t(filter[i] | filter[i + 1] << 8 | filter[i + 2] << 16 |
+                                         filter[i + 3] << 24));
     std::printf("\n");
+    writeFile(target, std::string(bytes.begin(), bytes.end()));
 }
 
 #ifdef SLUICE_BROKEN_DRIVER_PATH
-// A variable of the environment, which is as it was when this goes.
+// Sets an environment variable. The destructor restores it.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : m_name(name)
@@ -121,7 +113,7 @@ constexpr uint32_t kGdeflate = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_T
                    kTested = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_GSTD |
                              SLUICE_KERNELS_FILTER | SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_CHECKSUM;
 
-// A test of what a device has ready.
+// A self-test of the kernels that a device has ready.
 struct Run {
     Device& on;
     SluiceSelfTestInfo info = {};
@@ -168,7 +160,7 @@ std::unique_ptr<Device> openFresh(const char* tuning = nullptr)
     return opened;
 }
 
-// While it lives some pipelines of a context do nothing.
+// While an object lives, some pipelines of a context do nothing.
 class Idle {
 public:
     Idle(Device& on, std::initializer_list<sluice::Pipeline> pipelines)
@@ -200,7 +192,7 @@ private:
 
 TEST_CASE("self-test: the tiles are those of known bytes")
 {
-    if (std::getenv("SLUICE_PRINT_SELF_TEST") != nullptr) printTiles();
+    if (const char* target = std::getenv("SLUICE_PRINT_SELF_TEST")) printTiles(target);
     const PackedAsset asset = goldenAsset();
     size_t at = 0, i = 0;
     REQUIRE(std::size(sluice::kSelfTestTiles) == asset.segments.size());
@@ -214,7 +206,7 @@ TEST_CASE("self-test: the tiles are those of known bytes")
     }
 }
 
-// In this process, so that the convenience layer can be asked itself.
+// Runs in this process, so that the convenience layer itself is tested.
 TEST_CASE("self-test: where a driver compiles subgroups wrongly, an emulated tier is opened")
 {
 #ifndef SLUICE_BROKEN_DRIVER_PATH
@@ -252,7 +244,7 @@ TEST_CASE("self-test: where a driver compiles subgroups wrongly, an emulated tie
         REQUIRE(sluiceGetContextInfo(sluiceGetDeviceContext(opened), &about) == SLUICE_OK);
         return std::string(about.tier);
     };
-    // Nobody has asked for the test.
+    // The self-test was not asked for, so the wrong driver is not noticed.
     REQUIRE_MESSAGE(open(nullptr) == SLUICE_OK, error);
     CHECK(tierOf() == "ext");
     CHECK(std::string(sluiceGetDeviceSelfTest(opened)).empty());
@@ -282,7 +274,7 @@ TEST_CASE("self-test: passes on every device, as a whole and family by family")
 {
     Run all(device(), SLUICE_KERNELS_ALL);
     CHECK(all.info.kernels == kTested);
-    for (int i = 0; i < 2; ++i) { // once more
+    for (int i = 0; i < 2; ++i) { // twice: the second decode must not depend on the first
         all.decode();
         CHECK(all.read() == 0);
     }
@@ -293,7 +285,7 @@ TEST_CASE("self-test: passes on every device, as a whole and family by family")
     CHECK(one.read() == 0);
     CHECK(Run(device(), SLUICE_KERNELS_SCAN | SLUICE_KERNELS_DF11).info.kernels == 0);
 
-    // A byte that is wrong, or lies behind a tile, is found, and each codec is named.
+    // A wrong byte in a tile or after it must be found, and the tile's codec must be named.
     const auto fresh = openFresh();
     const auto failedWith = [&](size_t offset) {
         fresh->context()->distrusted = 0;
@@ -302,7 +294,7 @@ TEST_CASE("self-test: passes on every device, as a whole and family by family")
         run.bytes[offset] ^= 4;
         return run.read();
     };
-    size_t at = (sizeof sluice::kSelfTestWords + 255) / 256 * 256;
+    size_t at = (sizeof kSelfTestBytes + 255) / 256 * 256;
     const uint32_t expected[] = {kGdeflate,
                                  SLUICE_KERNELS_FILTER,
                                  SLUICE_KERNELS_GSTD,
@@ -375,7 +367,7 @@ TEST_CASE("self-test: pipelines that do nothing are found, and their commands re
             CHECK(sluiceCmdSelfTest(fresh->context(), commands, &run.info) ==
                   SLUICE_ERROR_UNSUPPORTED);
         });
-        // What is left passes.
+        // The remaining kernels still pass.
         Run rest(*fresh, SLUICE_KERNELS_ALL);
         CHECK((rest.info.kernels & one.failed) == 0);
         rest.decode();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Odd rows of the tuning table: whatever they say, commands write what the CPU reference writes.
+// Runs commands under odd rows of the tuning table: their results must be those of the CPU
+// reference.
 #include "tests/support/short_runs.h"
 
 #include "tools/sluice/tune/tune_work.h"
@@ -37,7 +38,7 @@ Bytes run(Device& on, Work& work, uint32_t length)
     return work.written();
 }
 
-// By name and length.
+// Returns the expected output of a work at this length.
 const Bytes& expectedOf(const WorkKind& kind, uint32_t length)
 {
     static std::map<std::pair<std::string, uint32_t>, Bytes> known;
@@ -50,8 +51,8 @@ const Bytes& expectedOf(const WorkKind& kind, uint32_t length)
     return expected;
 }
 
-// Software devices take a minute to make all pipelines on some tiers, and each row makes them anew:
-// in short runs only their best tier does.
+// On some tiers software devices take a minute to create all pipelines, once more for each row. So
+// short runs test only their best tier.
 bool isTooSlow(bool everyTier)
 {
     const bool isShort = environmentNumber("SLUICE_MUTATIONS", 100) < 1000;
@@ -61,7 +62,7 @@ bool isTooSlow(bool everyTier)
 
 uint32_t kernelsOf(const std::string& field);
 
-// The kernels that the members of a row are for.
+// Returns the kernels to which the members of a row belong.
 uint32_t kernelsOfRow(const std::string& row)
 {
     uint32_t kernels = 0;
@@ -71,7 +72,7 @@ uint32_t kernelsOfRow(const std::string& row)
     return kernels;
 }
 
-// Runs all commands of these kernels on a device that has a row of its own.
+// Runs all commands of these kernels on a device opened with this row.
 void checkRow(const std::string& row, uint32_t kernels)
 {
     CAPTURE(row);
@@ -79,7 +80,7 @@ void checkRow(const std::string& row, uint32_t kernels)
                  environmentNumber("SLUICE_TEST_VALIDATION", 1), kernels, row.c_str());
     CAPTURE(tuned.openError());
     REQUIRE(tuned.isOpen());
-    tuned.takeMessages(); // of opening it
+    tuned.takeMessages(); // those of opening the device
     for (const WorkKind& kind : sluice::works()) {
         if ((kind.kernels & kernels) != kind.kernels) continue;
         CAPTURE(std::string(kind.name));
@@ -93,8 +94,8 @@ void checkRow(const std::string& row, uint32_t kernels)
 
 struct OddRow {
     const char *name, *text;
-    bool needsRings = false; // elsewhere it changes nothing
-    bool isOfLanes = false;  // what it says is rounded to the lanes of a subgroup
+    bool needsRings = false; // without ring kernels the row changes nothing
+    bool isOfLanes = false;  // its values are rounded to multiples of the subgroup size
 };
 
 constexpr OddRow kVulkanRows[] = {
@@ -184,7 +185,7 @@ constexpr OddRow kCudaRows[] = {
 };
 #endif
 
-// The kernels that a member is for.
+// Returns the kernels to which a member belongs.
 uint32_t kernelsOf(const std::string& field)
 {
     static const std::pair<const char*, uint32_t> families[] = {
@@ -205,6 +206,8 @@ uint32_t kernelsOf(const std::string& field)
         {"floatDecode.", SLUICE_KERNELS_FLOAT},
         {"fseTables.", SLUICE_KERNELS_FSE},
         {"df11.", SLUICE_KERNELS_DF11},
+        {"zstd", SLUICE_KERNELS_ZSTD},
+        {"workgroup.zstd", SLUICE_KERNELS_ZSTD},
     };
     for (const auto& [prefix, kernels] : families)
         if (field.rfind(prefix, 0) == 0) return kernels;
@@ -231,8 +234,8 @@ bool canUse(const std::string& text)
 }
 #endif
 
-// Sets each member to both ends of its range, alone; leaves out what is rounded to what the device
-// has anyway.
+// Sets each member to both ends of its range, one at a time. Values that are rounded to what the
+// device has anyway are left out.
 template <typename Row, typename Fit>
 void checkEnds(const Row& usual, const Fit& fit)
 {
@@ -240,7 +243,9 @@ void checkEnds(const Row& usual, const Fit& fit)
         CAPTURE(std::string(field.name));
         const uint32_t kernels = kernelsOf(field.name);
         REQUIRE(kernels != 0);
-        if (std::string(field.name) == "gstd.symbolsOnly") continue; // for benchmarks
+        // These are for benchmarks.
+        if (std::string(field.name) == "gstd.symbolsOnly") continue;
+        if (std::string(field.name) == "zstd.steps") continue;
         for (const uint32_t value : {field.least, field.most}) {
             Row row = usual;
             setTuningValue(row, field, value);
@@ -300,7 +305,8 @@ TEST_CASE("tuning: what a device cannot run is rounded to what it can")
         return row;
     };
     CHECK(fitted("workgroup.scan=1000").workgroup.scan == 960);
-    CHECK(fitted("workgroup.compact=1024").workgroup.compact == 448); // 64 bytes an invocation
+    // A compaction takes 64 bytes of shared memory for each invocation: 1,024 do not fit.
+    CHECK(fitted("workgroup.compact=1024").workgroup.compact == 448);
     CHECK(fitted("workgroup.floatDecode=32").workgroup.floatDecode == 64);
     CHECK(fitted("workgroup.filter=250").workgroup.filter == 128);
     CHECK(fitted("workgroup.intervalShares=3").workgroup.intervalShares == 2);
@@ -335,7 +341,7 @@ TEST_CASE("tuning: large workgroups only where the vendor's compiler is known to
     properties.type = VK_PHYSICAL_DEVICE_TYPE_CPU;
     CHECK(safeInvocations(properties) == 1024);
 
-    // No pipeline of such a device has more.
+    // A device with at most 256 invocations has no pipeline with larger workgroups.
     DeviceTraits traits;
     traits.variant = ShaderVariant::ext;
     traits.subgroupSize = 64;
@@ -369,14 +375,14 @@ TEST_CASE("tuning: subgroups have 32 lanes, on Intel's GPUs of few registers 16"
     CHECK(chosen(kVendorIntel, 16, 32) == 32);
     CHECK(chosen(kVendorIntel, 32, 32) == 32);
     CHECK(chosen(0x5143, 8, 32) == 32);
-    properties.maxSubgroups = 4; // a workgroup of 128 does not fit at 16
+    properties.maxSubgroups = 4; // at 16 lanes, a workgroup of 128 has too many subgroups
     CHECK(chosen(kVendorIntel, 8, 32) == 32);
     CHECK(chooseSubgroupSize(features, properties, 16) == 0);
 }
 
-// Which pipelines the odd rows below bring to no software device, as those that every test run has
-// are: lavapipe's subgroups of 4, 8 and 16, SwiftShader's of 4, and the emulated sizes, all with 32
-// KiB of shared memory. What an imitated driver decodes is prepared on them, too.
+// Lists the pipelines that the odd rows do not reach on any software device of a test run: lavapipe
+// with subgroups of 4, 8 and 16, SwiftShader with 4, and the emulated sizes, all with 32 KiB of
+// shared memory. Pipelines of an imitated driver's decoder run on these devices, too.
 TEST_CASE("tuning: pipelines that ran on a GPU only are few, and named")
 {
     using namespace sluice;
@@ -412,8 +418,8 @@ TEST_CASE("tuning: pipelines that ran on a GPU only are few, and named")
         text += (text.empty() ? "" : ", ") + name;
     }
     MESSAGE("ran on a GPU only: ", text);
-    // Two lane groups a tile, or one of a subgroup, want hardware subgroups of 32 lanes; workgroups
-    // of 512 want 34,016 bytes of shared memory.
+    // Two lane groups for a tile, or one that is a subgroup, need hardware subgroups of 32 lanes.
+    // Workgroups of 512 need 34,016 bytes of shared memory.
     CHECK(only == std::set<std::string>{"gdeflate_few", "gdeflate_many", "filter_few"});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Does what an embedding program needs at the least: every public header compiles, and the CPU
-// backend scans three numbers. Built as C11, C++11 and C++20.
+// The least that an embedding program needs: every public header compiles, and the CPU backend
+// scans three numbers. Built as C11, C++11 and C++20.
 #include <sluice/sluice.h>
 #include <string.h>
 
@@ -33,6 +33,9 @@ int main(void)
         SLUICE_MAKE_VERSION(SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)) {
         return 1;
     }
+#ifdef CONSUMER_VULKAN /* the Vulkan backend links, too */
+    if (sluiceCreateVulkanContext(NULL, &context, NULL) != SLUICE_ERROR_ARGUMENT) return 5;
+#endif
     if (sluiceCreateCpuContext(&context) != SLUICE_OK) return 2;
     memset(&info, 0, sizeof(info)); /* an exclusive sum of u32 */
     info.maxCount = 3;

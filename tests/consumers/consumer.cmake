@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The three programs of each CMake consumer.
+# Defines the programs that each CMake consumer project builds: consumer.c with sluice, and
+# library.c with each of CONSUMER_LIBRARIES ("device", "encode", "stream", "cuda").
 get_filename_component(here ${CMAKE_CURRENT_LIST_FILE} DIRECTORY)
 enable_testing()
-function(consumer name source)
+function(consumer name source library)
     add_executable(${name} ${here}/${source})
     target_compile_options(${name} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Werror)
-    set_target_properties(${name} PROPERTIES C_EXTENSIONS OFF CXX_EXTENSIONS OFF ${ARGN})
-    target_link_libraries(${name} PRIVATE sluice::sluice)
+    set_target_properties(${name} PROPERTIES C_EXTENSIONS OFF CXX_EXTENSIONS OFF C_STANDARD 11
+        C_STANDARD_REQUIRED ON CXX_STANDARD 11 CXX_STANDARD_REQUIRED ON ${ARGN})
+    target_link_libraries(${name} PRIVATE ${library})
     add_test(NAME ${name} COMMAND ${name})
 endfunction()
-consumer(c11 consumer.c C_STANDARD 11 C_STANDARD_REQUIRED ON)
+consumer(c11 consumer.c sluice::sluice)
 if(CMAKE_CXX_COMPILER_LOADED)
-    consumer(cpp11 consumer.cpp CXX_STANDARD 11 CXX_STANDARD_REQUIRED ON)
-    consumer(cpp20 consumer.cpp CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+    consumer(cpp11 consumer.cpp sluice::sluice)
+    consumer(cpp20 consumer.cpp sluice::sluice CXX_STANDARD 20)
 endif()
+add_library(zstd STATIC ${here}/own_zstd.c) # an engine may have a library of this name
+foreach(library ${CONSUMER_LIBRARIES})
+    string(TOUPPER ${library} upper)
+    set(target sluice::sluice_${library})
+    if(library STREQUAL cuda)
+        set(target sluice::sluice)
+    endif()
+    consumer(${library}-c11 library.c ${target} COMPILE_DEFINITIONS CONSUMER_${upper})
+    if(CMAKE_CXX_COMPILER_LOADED)
+        consumer(${library}-cpp11 library.cpp ${target} COMPILE_DEFINITIONS CONSUMER_${upper})
+    endif()
+endforeach()

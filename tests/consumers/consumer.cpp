@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The same program as C++.
+// The program of consumer.c, compiled as C++.
 #include "consumer.c"

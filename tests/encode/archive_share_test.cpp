@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Assets that share tiles: written, read, joined, and refused where anything is wrong.
+// Tests assets that share tiles: archives with them are written, read and joined, and refused if
+// anything is wrong.
 #include "tests/support/packed_archives.h"
 
 #include "tests/support/archive_io.h"
@@ -23,7 +24,7 @@ PackedAsset plainAsset(const std::string& name, Bytes bytes, bool filtered = fal
     return asset;
 }
 
-// Two shares whose parts stand between each other in the order of names, and assets of their own.
+// Two shares, whose parts alternate in the order of names, and assets with tiles of their own.
 struct Sample {
     std::vector<PackedAsset> own = {plainAsset("b", hard(1000)), plainAsset("d/e", {}),
                                     plainAsset("z", soft(70000))};
@@ -45,7 +46,7 @@ struct Sample {
         shares.emplace_back(first, SLUICE_CODEC_GDEFLATE, 2048, true);
         file = packArchive(own, shares);
     }
-    // By names.
+    // Returns all assets in the order of their names.
     std::vector<PackedAsset> all() const
     {
         std::vector<PackedAsset> all = own;
@@ -76,14 +77,14 @@ SluiceStatus checkIndex(const OpenedArchive& opened)
                                    nullptr);
 }
 
-// The sample's index as it is before it is packed.
+// Returns the sample's index in the coded form, before it is packed.
 Bytes codedIndex()
 {
     const OpenedArchive opened = openSample();
     return Bytes(opened.index.end() - ptrdiff_t(opened.archive.codedIndexSize), opened.index.end());
 }
 
-// The sample with other coded bytes, stored as they are, and right checksums.
+// Returns the sample with another coded index, stored unpacked, and with right checksums.
 Bytes withCoded(const Bytes& coded)
 {
     Bytes file = sample().file;
@@ -131,7 +132,7 @@ TEST_CASE("archive shares: every asset is where its share says")
         CHECK(asset.tilesOffset % 16 == 0);
         CHECK(std::equal(all[i].bytes.begin(), all[i].bytes.end(),
                          whole.bytes.begin() + ptrdiff_t(asset.tilesOffset)));
-        // Its tiles are the share's, with the share's filter.
+        // Its tiles are those of the share, with the share's filter.
         std::vector<SluiceArchiveTile> tiles(asset.tileCount);
         SluiceArchiveTileReader reader;
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
@@ -146,7 +147,7 @@ TEST_CASE("archive shares: every asset is where its share says")
             CHECK((one.filter != nullptr) == (tile.filterOffset != 0));
         }
     }
-    // Extents: those of own assets, then the shares, as they were added.
+    // First the extents of assets with tiles of their own, then the shares, as they were added.
     std::vector<uint32_t> order(all.size());
     REQUIRE(sluiceGetArchiveOrder(&opened.archive, opened.index.data(), opened.index.size(),
                                   order.data()) == SLUICE_OK);
@@ -295,7 +296,7 @@ TEST_CASE("archive shares: a changed index is refused, or right")
             const Bytes file = withCoded(changed);
             OpenedArchive opened;
             if (opened.open(file) != SLUICE_OK || checkIndex(opened) != SLUICE_OK) continue;
-            ++accepted; // a name, a checksum, a parameter
+            ++accepted; // the change was in a name, a checksum or a parameter
             for (uint32_t asset = 0; asset < opened.archive.assetCount; ++asset) {
                 const SluiceArchiveAsset info = opened.asset(asset);
                 CHECK(info.offset <= opened.archive.indexOffset);
@@ -323,11 +324,11 @@ TEST_CASE("archive shares: what a header may ask for is bounded")
     for (const uint32_t coded : {0u, 1u, 100000u, kMaxCodedBytes, ~0u})
         CHECK(withHeader([&](uint8_t* h) { storeLe32(h + headerCodedBytes, coded); }) ==
               SLUICE_ERROR_FORMAT);
-    // The versions that know no shares: the fields were reserved.
+    // Versions that know no shares: these fields were reserved.
     for (const uint32_t version : {1, 2})
         CHECK(withHeader([&](uint8_t* h) { h[headerVersionMajor] = uint8_t(version); }) ==
               SLUICE_ERROR_FORMAT);
-    CHECK(withHeader([](uint8_t* h) { h[headerVersionMajor] = 4; }) == SLUICE_ERROR_VERSION);
+    CHECK(withHeader([](uint8_t* h) { h[headerVersionMajor] = 5; }) == SLUICE_ERROR_VERSION);
 }
 
 TEST_CASE("archive shares: what the writer refuses")

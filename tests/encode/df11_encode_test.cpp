@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encoding DFloat11 and ECF8 units: codes under the limits of the kernels that read them, and the
-// way back.
+// Tests the encoder for DFloat11 and ECF8: codes keep the limits of the kernels that read them, and
+// units decode to what was encoded.
 #include <sluice/sluice_df11.h>
 
 #include "tests/support/df11_units.h"
@@ -25,7 +25,7 @@ struct Packed {
     uint32_t maxBlockElements = 0;
 };
 
-// Encodes in pieces of any size, as a file is read.
+// Encodes in pieces of random size, as when a file is read.
 Packed pack(SluiceDf11Kind kind, const Bytes& elements, uint32_t minLength, std::mt19937& random)
 {
     const uint64_t size = kind == SLUICE_DF11_BF16 ? 2 : 1, count = elements.size() / size;
@@ -67,7 +67,7 @@ Packed pack(SluiceDf11Kind kind, const Bytes& elements, uint32_t minLength, std:
     return packed;
 }
 
-// The rules that the readers' kernels rely on, beyond what any reader checks.
+// Checks the rules on which the kernels of other projects rely, beyond what any reader checks.
 void checkLimits(SluiceDf11Kind kind, const Df11Code& code, uint32_t minLength)
 {
     const size_t rows = code.luts.size() / 256;
@@ -80,7 +80,7 @@ void checkLimits(SluiceDf11Kind kind, const Df11Code& code, uint32_t minLength)
         CHECK(lengths[symbol] == code.words[symbol].length);
         CHECK(lengths[symbol] <= (kind == SLUICE_DF11_BF16 ? 32 : 16));
     }
-    // no look-up gives a symbol without length, or no row
+    // No look-up may give a symbol without a code, or a row that does not exist.
     for (size_t i = 0; i + 256 < code.luts.size(); ++i) {
         const uint32_t entry = code.luts[i];
         if (entry < 240)
@@ -100,9 +100,9 @@ void checkUnit(const Df11Tensors& unit)
     CHECK(description.elementCount == unit.elementCount);
 }
 
-// Returns what the kernels of DFloat11 and ECF8 make of a unit: every thread decodes the codes that
-// start in its 8 bytes, counts them, and after a prefix sum stores what lies between its block's
-// positions. Bytes behind the stream are anything, and nothing stops a thread there.
+// Returns what the kernels of DFloat11 and ECF8 make of a unit. A thread decodes the codes that
+// start in its 8 bytes and counts them; after a prefix sum it stores those inside its block's
+// positions. The bytes after the stream are random, and nothing stops a thread there.
 Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
 {
     const bool bf16 = unit.kind == SLUICE_DF11_BF16;
@@ -112,7 +112,7 @@ Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
         stream.push_back(uint8_t(random()));
     const uint8_t* lengths = &unit.luts[unit.luts.size() - 256];
     const auto position = [&](uint32_t block) {
-        // all are below 2^32
+        // All positions are below 2^32.
         return loadLe32(&unit.outputPositions[size_t(block) * (bf16 ? 4 : 8)]);
     };
     const auto bitsAt = [](const Bytes& bytes, uint64_t bit, uint32_t count) { // count is at most 8
@@ -129,7 +129,7 @@ Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
                 uint32_t entry = unit.luts[bitsAt(stream, at, 8)];
                 for (uint32_t bytes = 1; entry >= 240 && bytes < lookAhead; ++bytes)
                     entry = unit.luts[(256 - entry) * 256 + bitsAt(stream, at += 8, 8)];
-                REQUIRE(lengths[entry] != 0); // or the thread would never end
+                REQUIRE(lengths[entry] != 0); // otherwise the thread would never end
                 bit += lengths[entry];
                 if (element < position(block + 1)) {
                     const uint32_t rest = unit.signMantissa[bf16 ? element : element / 2];
@@ -231,7 +231,7 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
     std::mt19937 random = makeRandom(602);
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : kInds) {
-        // Codes of 1 and 2 bits (and the end's): so many of the first, then some of the second.
+        // Codes of 1 and 2 bits, and the end mark's: first `ones` of 1 bit, then `twos` of 2 bits.
         for (const size_t ones : std::initializer_list<size_t>{6, 7, 8, 62, 63, 64, 32764, 32765,
                                                                32766, 32767, 32768, 65536}) {
             for (const size_t twos : std::initializer_list<size_t>{2, 1}) {
@@ -248,8 +248,8 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
         }
     }
     checkRoundTrip(units);
-    // 32,767 codes of 1 bit and one of 9 bits: it starts in the last bit of block 0 and ends with
-    // block 1's first byte.
+    // 32,767 codes of 1 bit and one of 9 bits, which starts in the last bit of block 0 and ends
+    // with the first byte of block 1.
     uint64_t histogram[256] = {};
     for (uint32_t i = 0; i < 8; ++i)
         histogram[i] = uint64_t(1) << (40 - 4 * i);
@@ -264,7 +264,7 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
     encoder.finish();
     CHECK(code.words[7].length == 8);
     CHECK(encoder.encoded.size() == 4097);
-    CHECK(encoder.positions.size() == 3 * 4); // the reference packer leaves the last entry out
+    CHECK(encoder.positions.size() == 3 * 4); // like the reference packer, without the last entry
     CHECK(encoder.maxBlockElements() == 32768);
     CHECK(encoder.gaps.size() == 640);
 }
@@ -282,9 +282,9 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
         for (uint32_t i = 0; i < used; ++i) {
             const uint32_t symbol = uint32_t(random() % top);
             if (shape == 0) histogram[symbol] = 1 + random() % 1000;
-            // as deep as codes get
+            // Codes as deep as they can get.
             if (shape == 1) histogram[symbol] = uint64_t(1) << std::min(i, 30u);
-            // many, all rare
+            // Many symbols, all of them rare.
             if (shape == 2) histogram[symbol] = i == 0 ? 1000000000 : 1 + random() % 3;
             if (shape == 3) histogram[symbol] = uint64_t(weight = std::min(weight * 1.2, 1e9));
             histogram[symbol] = std::max<uint64_t>(histogram[symbol], 1);
@@ -295,8 +295,8 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
             CAPTURE(round);
             checkLimits(kind, code, minLength);
             limited += code.luts.size() / 256 == 18 ? 1 : 0;
-            // Never more than 8 bits of a fixed-length code, and close to the entropy where that
-            // can be.
+            // A code may never take much more than a fixed-length code of 8 bits, and should be
+            // close to the entropy where that is possible.
             uint64_t total = 0;
             for (const uint64_t n : histogram)
                 total += n;
@@ -320,7 +320,8 @@ TEST_CASE("df11 encode: units with codes of every length come back")
     for (const SluiceDf11Kind kind : kInds) {
         const uint32_t symbols = kind == SLUICE_DF11_BF16 ? 40 : 16;
         for (uint32_t round = 0; round < 8; ++round) {
-            // The code of one histogram for elements that are spread otherwise: long codes often.
+            // The code is made for another histogram than that of the elements, so long codes occur
+            // often.
             uint64_t histogram[256] = {};
             for (uint32_t i = 0; i < symbols; ++i)
                 histogram[i * (kind == SLUICE_DF11_BF16 ? 5 : 1)] = uint64_t(1) << i;

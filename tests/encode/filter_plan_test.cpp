@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which filters files get: each type, segments and tiles, what a caller forces and forbids, damaged
-// files.
+// Tests which filters files get: each file type, segments and tiles, what a caller forces or
+// forbids, damaged files.
 #include <sluice/sluice_filter.h>
 
 #include "tests/support/filters.h"
@@ -58,7 +58,8 @@ struct Plan {
     std::vector<SluiceFilterSegment> segments;
 };
 
-// Segments cover the file, parameters hold their descriptions, and every tile comes back.
+// Checks a plan: its segments must cover the file, its parameters hold their descriptions, and
+// every tile, filtered and unfiltered again, be as before.
 void checkPlan(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
 {
     uint32_t parameterSize = 0;
@@ -78,7 +79,7 @@ void checkPlan(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
             REQUIRE(segment.filterOffset >= 4);
             REQUIRE(uint64_t(segment.filterOffset) + 4 + segment.descriptionSize <= parameterSize);
             const uint8_t* item = parameters + segment.filterOffset - 4;
-            const uint32_t head[2] = {1, segment.descriptionSize}; // the kind of a filter, no flags
+            const uint32_t head[2] = {1, segment.descriptionSize}; // kind 1: a filter; no flags
             CHECK(std::memcmp(item, head, 8) == 0);
             CHECK(std::memcmp(item + 8, segment.description, segment.descriptionSize) == 0);
         }
@@ -120,7 +121,8 @@ Bytes tgaHeader(uint8_t type, uint16_t width, uint16_t height, uint8_t bits)
     return file;
 }
 
-// A picture that the median predicts best: itself plus noise.
+// Returns a picture that the median predicts best: each pixel is the median of its neighbours plus
+// noise.
 Bytes makeTga(uint16_t width, uint16_t height, std::mt19937& random)
 {
     Bytes file = tgaHeader(2, width, height, 24), values(size_t(width) * height);
@@ -176,7 +178,7 @@ Bytes makeWav(uint32_t samples, uint16_t channels)
     return file;
 }
 
-// One surface whose vertices wave from frame to frame.
+// Returns a model with one surface, whose vertices move in waves from frame to frame.
 Bytes makeMd3()
 {
     constexpr uint32_t frames = 30, vertices = 120, triangles = 200;
@@ -220,7 +222,7 @@ Bytes makeMd3()
     return file;
 }
 
-// A map with vertices, lightmaps and an empty rest.
+// Returns a map with vertices and lightmaps; all other lumps are empty.
 Bytes makeBsp(std::mt19937& random)
 {
     Bytes file;
@@ -359,7 +361,8 @@ TEST_CASE("filter plan: what is forbidden is not used")
         nothing.features = 0;
         CHECK(!Plan(file.bytes, nothing).filters());
     }
-    CHECK((used[0] && used[1] && used[4] && used[7] && used[8])); // else the test says nothing
+    // These features must have been used, or leaving them out shows nothing.
+    CHECK((used[0] && used[1] && used[4] && used[7] && used[8]));
 }
 
 TEST_CASE("filter plan: noise stays as it is unless forced; records on demand")
@@ -451,7 +454,7 @@ TEST_CASE("filter plan: damaged files")
 
 namespace {
 
-// Where the plan's tiles begin, and the end of the file.
+// Returns where the plan's tiles begin, and the end of the file.
 std::vector<uint64_t> tileBegins(const Plan& plan)
 {
     std::vector<uint64_t> begins;
@@ -465,8 +468,8 @@ std::vector<uint64_t> tileBegins(const Plan& plan)
     return begins;
 }
 
-// Levels of 64 KiB or more, and in DDS the images of them, have tiles of their own; what is between
-// two of them and fits into a tile is one.
+// Checks that levels of 64 KiB or more (in DDS, single images of them) have tiles of their own, and
+// that what lies between two of them is one tile, if it fits.
 void checkTilesOfLevels(const Plan& plan, const Bytes& file, uint32_t maxTileSize)
 {
     const ParsedImage image = parseImage(file);
@@ -487,11 +490,11 @@ void checkTilesOfLevels(const Plan& plan, const Bytes& file, uint32_t maxTileSiz
         const uint64_t cut = from / 4 * 4;
         CHECK(std::count(begins.begin(), begins.end(), cut) == 1);
         const bool isLast = to + 4 > file.size();
-        if (!isLast) // the next level may begin a little later
+        if (!isLast) // the next level may begin a few bytes later
             CHECK(std::any_of(begins.begin(), begins.end(), [&, last = to](uint64_t begin) {
                 return begin + 3 >= last && begin < last + 64;
             }));
-        // The header, and the small levels with it.
+        // The first tile has the header and the small levels that follow it.
         if (from == large[0].first && cut <= maxTileSize) CHECK(begins[1] == cut);
     }
 }
@@ -547,7 +550,7 @@ TEST_CASE("filter plan: images of every shape")
             }
         }
     }
-    // What is no image, or one with a scheme, is looked at as any other file.
+    // A file that is no image, or a supercompressed one, must be planned like any other file.
     info.features = SLUICE_FILTER_ALL;
     SluiceFilterPlanInfo other = info;
     other.layout = SLUICE_FILTER_LAYOUT_AUTO;
@@ -558,8 +561,9 @@ TEST_CASE("filter plan: images of every shape")
 
 TEST_CASE("filter plan: a base has as many bytes as the columns that take it")
 {
-    // Blocks of BC2, whose first columns are wider than the colours that others may be taken from; a fuzzer
-    // found that of these all columns in one group, with a base, are the smallest.
+    // Blocks of BC2. Their first columns are wider than the colour column that others may subtract.
+    // A fuzzer found that for these bytes the smallest result has all columns in one group, with a
+    // base.
     const uint8_t blocks[64] = {0,  0,  0,  0,  0,  0,   0,  0,   0,  0, 0, 110, 1,   0, 0,   0,
                                 0,  0,  0,  0,  0,  0,   0,  0,   0,  0, 0, 0,   0,   0, 0,   0,
                                 0,  0,  82, 0,  2,  0,   0,  110, 1,  0, 0, 0,   254, 1, 171, 75,

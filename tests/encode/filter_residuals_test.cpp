@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The loops that make residuals give what the formulas of the predictors give, record by record.
+// Tests that the fast loops give the same residuals as the predictors' formulas, record by record.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -24,7 +24,7 @@ uint32_t valueAt(const std::vector<uint8_t>& records, const FilterSection& secti
            valueMask(description.bits());
 }
 
-// Residuals of a column as the formulas say, each byte in its plane.
+// Returns a column's residuals as the formulas give them, each byte in its plane.
 std::vector<uint8_t> expected(const std::vector<uint8_t>& records, const FilterSection& section,
                               uint32_t column, uint32_t count, const FilterPlane* planes,
                               size_t size)
@@ -49,7 +49,7 @@ std::vector<uint8_t> expected(const std::vector<uint8_t>& records, const FilterS
 TEST_CASE("filter residuals: loops and formulas agree")
 {
     std::mt19937 random(11);
-    const uint32_t shapes[][3] = {// records, records of a row, place of the first one
+    const uint32_t shapes[][3] = {// records, records in a row, place of the first record in its row
                                   {1, 4, 0},       {3, 4, 2},      {5, 4, 3},       {64, 4, 1},
                                   {1000, 31, 0},   {1000, 31, 30}, {5000, 1500, 7}, {3000, 2999, 0},
                                   {2100, 2500, 3}, {2048, 1024, 0}};

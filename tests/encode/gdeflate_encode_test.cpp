@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The GDeflate encoder: round trips through the CPU reference, exact stream sizes, bounds,
-// determinism.
+// Tests the GDeflate encoder: round trips through the CPU reference, exact stream sizes, upper
+// bounds, and that results are always the same.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_gdeflate.h>
 
@@ -87,7 +87,7 @@ Decoded decode(const Bytes& stream, size_t size)
     return {status[0], Bytes(bytes, bytes + size)};
 }
 
-// The stream decodes, and it has not one word more than the decoder takes.
+// Checks that the stream decodes to `bytes`, and that it has no more words than the decoder takes.
 void checkStream(const Bytes& stream, const Bytes& bytes)
 {
     REQUIRE(stream.size() >= 128);
@@ -115,7 +115,7 @@ Bytes randomBytes(size_t size, uint32_t seed)
     return generate(size, [&](size_t) { return static_cast<uint32_t>(random() >> 24); });
 }
 
-// Words of a small vocabulary: many short matches.
+// Returns text of a small vocabulary, which has many short matches.
 Bytes textBytes(size_t size, uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -133,7 +133,7 @@ Bytes textBytes(size_t size, uint32_t seed)
     return Bytes(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size));
 }
 
-// Pixels of four bytes that change slowly, with noise.
+// Returns pixels of four bytes that change slowly, with noise.
 Bytes imageBytes(size_t size, uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -155,12 +155,13 @@ struct Sample {
 std::vector<Sample> samples()
 {
     const Bytes noise = randomBytes(kTile / 2, 1);
-    Bytes farMatch = noise; // the second half repeats the first: distances of 32 KiB, lengths of up
-                            // to 32 KiB
+    // The second half repeats the first: distances of 32 KiB, lengths of up to 32 KiB.
+    Bytes farMatch = noise;
     farMatch.insert(farMatch.end(), noise.begin(), noise.end());
-    Bytes farthest = randomBytes(kTile, 2); // the last bytes repeat the first: distance 62,536
+    // The last bytes repeat the first ones, at a distance of 62,536.
+    Bytes farthest = randomBytes(kTile, 2);
     std::copy(farthest.begin(), farthest.begin() + 3000, farthest.end() - 3000);
-    Bytes mixed = textBytes(20000, 3); // wants blocks of every type
+    Bytes mixed = textBytes(20000, 3); // needs blocks of every type
     const Bytes middle = randomBytes(20000, 4);
     const Bytes end = imageBytes(kTile - 40000, 5);
     mixed.insert(mixed.end(), middle.begin(), middle.end());
@@ -258,8 +259,8 @@ TEST_CASE("gdeflate encoder: the bound is what stored blocks take")
 {
     CHECK(sluiceGdeflateTileBound(0) == 0);
     CHECK(sluiceGdeflateTileBound(65537) == 0);
-    CHECK(sluiceGdeflateTileBound(1) == 4 * 33); // each lane's first word; lane 0 takes another
-                                                 // after 27 bits
+    // The first word of each lane; lane 0 takes another word after 27 bits.
+    CHECK(sluiceGdeflateTileBound(1) == 4 * 33);
     CHECK(sluiceGdeflateTileBound(65536) == 4 * (32 + 31 * 512 + 514));
     Encoder encoder(12);
     for (const size_t size : {size_t{1000}, size_t{65535}, size_t{65536}}) {
@@ -313,8 +314,7 @@ TEST_CASE("gdeflate encoder: a tile's stream does not depend on earlier tiles")
     }
 }
 
-// The streams of a release are part of what users check in and compare: they change on purpose or
-// not at all.
+// Users keep and compare these streams, so they may change only on purpose.
 TEST_CASE("gdeflate encoder: the default's bytes are what they were")
 {
     constexpr uint32_t expected[kLevels] = {0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077,
@@ -351,7 +351,7 @@ TEST_CASE("gdeflate encoder: decodeSpeed gives good streams without long codes")
             }
         }
     }
-    uint32_t longest = 0; // there are long codes to get rid of
+    uint32_t longest = 0; // there must be long codes to get rid of
     for (const Sample& sample : samples()) {
         longest =
             std::max(longest, GdeflateWalk(Encoder(12).encode(sample.bytes)).run().longestLitLen);
@@ -365,13 +365,13 @@ TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by ste
     for (uint32_t seed = 17; seed < 21; ++seed) {
         tiles.push_back(textBytes(kTile, seed));
         tiles.push_back(imageBytes(kTile, seed));
-        tiles.push_back(textBytes(20000, seed)); // parts that want codes of their own
+        tiles.push_back(textBytes(20000, seed)); // pieces that need codes of their own
         for (const Bytes& more : {imageBytes(20000, seed), textBytes(kTile - 40000, seed + 100)}) {
             tiles.back().insert(tiles.back().end(), more.begin(), more.end());
         }
     }
-    // In symbols, as measured on a GPU. Some may be spent to save others: literals instead of a
-    // near match.
+    // Work in units of a symbol's time, as measured on a GPU. Literals may replace a near match, so
+    // some work may grow if the total falls.
     const auto total = [](const GdeflateWork& w) {
         return w.symbols() + 527 * w.blocks + 14 * w.waits;
     };
@@ -390,7 +390,7 @@ TEST_CASE("gdeflate encoder: decodeSpeed trades bytes for less work, step by ste
         }
         CAPTURE(decodeSpeed);
         if (decodeSpeed != 0) {
-            // neighbours may be as good as equal
+            // Neighbouring settings may give nearly the same size.
             CHECK(bytes[decodeSpeed] > bytes[decodeSpeed - 1] - bytes[0] / 1000);
             CHECK(work[decodeSpeed].blocks <= work[decodeSpeed - 1].blocks);
             CHECK(work[decodeSpeed].waits < work[decodeSpeed - 1].waits);
@@ -412,7 +412,7 @@ TEST_CASE("gdeflate encoder: length-limited codes are complete, and no other is 
         const uint32_t limit = 4 + static_cast<uint32_t>(random()) % 3;
         uint32_t frequencies[11] = {};
         for (uint32_t i = 0; i < count; ++i) {
-            // often very uneven
+            // This often makes very uneven frequencies.
             frequencies[i] = 1 + static_cast<uint32_t>(random() % (1u << random() % 12));
         }
         uint8_t lengths[11] = {};
@@ -425,8 +425,8 @@ TEST_CASE("gdeflate encoder: length-limited codes are complete, and no other is 
             space += 1u << (limit - lengths[i]);
         }
         CHECK(space == 1u << limit);
-        // least[s]: the fewest bits that the symbols so far can take in s of the 2^limit codes of
-        // full length.
+        // least[s]: the fewest bits that the symbols so far can take if they use s of the 2^limit
+        // codes of full length.
         std::vector<uint32_t> least((1u << limit) + 1, UINT32_MAX);
         least[0] = 0;
         for (uint32_t i = 0; i < count; ++i) {
@@ -445,7 +445,7 @@ TEST_CASE("gdeflate encoder: length-limited codes are complete, and no other is 
         CHECK(bits == *std::min_element(least.begin(), least.end()));
     }
 
-    // A whole alphabet with one common symbol.
+    // A whole alphabet in which one symbol is common.
     std::vector<uint32_t> frequencies(286, 1);
     frequencies[65] = 60000;
     uint8_t lengths[286];
@@ -492,7 +492,7 @@ TEST_CASE("gdeflate encoder: wrong arguments")
     CHECK(encode(encoder.get(), bytes.data(), 1, out.data(), out.size(), nullptr) ==
           SLUICE_ERROR_ARGUMENT);
 
-    // Exactly enough room is enough; a byte less is refused and nothing is written.
+    // With exactly enough room it encodes; with a byte less it refuses and writes nothing.
     REQUIRE(encode(encoder.get(), bytes.data(), kTile, out.data(), out.size(), &size) == SLUICE_OK);
     const size_t needed = size;
     std::fill(out.begin(), out.end(), uint8_t{0xA7});

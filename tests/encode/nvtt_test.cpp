@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DDS files made by NVIDIA's texture tools: the levels that they hold, by another reading
-// (tests/data/README.md).
+// Tests DDS files made by NVIDIA's texture tools: our reader finds the levels that an independent
+// decoder found (tests/data/README.md).
 #include <doctest/doctest.h>
 
 #include <zlib.h>
@@ -87,6 +87,6 @@ TEST_CASE("dds: what NVIDIA's texture tools decode is what our reading of a file
         double worst = 0;
         for (size_t i = 0; i < found.size(); ++i)
             if (i % 4 < one.channels) worst = std::max(worst, std::abs(found[i] - wanted.rgba[i]));
-        CHECK(worst < 2); // they round while they decode
+        CHECK(worst < 2); // that decoder rounds differently
     }
 }

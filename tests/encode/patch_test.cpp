@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Patches: what they make is the new file, whatever has happened to them, or they are refused.
+// Tests patches: they make the new file or, if they are damaged in any way, are refused.
 #include <doctest/doctest.h>
 
 #include <zstd.h>
@@ -46,8 +46,8 @@ Data noise(size_t size, std::mt19937& random)
 
 void append(Data& bytes, const Data& more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 
-// Two files and their parts: some that are equal and moved, one with a hole, a table whose numbers
-// have grown, something new.
+// Two files with their parts: equal parts that have moved, one with a hole of zeros, a table whose
+// numbers have grown, and new bytes.
 struct Pair {
     Data before, after;
     std::vector<PatchPart> beforeParts, afterParts;
@@ -123,7 +123,7 @@ Data listOf(const Data& patch)
     return list;
 }
 
-// The patch with another list, and all checksums right.
+// Returns the patch with another list of operations, and with right checksums.
 Data withList(Data patch, const Data& list)
 {
     patch.resize(size_t(loadLe64(&patch[patchListOffset])));
@@ -155,7 +155,7 @@ TEST_CASE("patch: the new file is made of the old one, and little is carried")
     PatchStats again;
     CHECK(patchOf(pair, again) == patch); // the same bytes again
 
-    // Another old file: by its start, by its size, or only by the result.
+    // Another old file: recognised by its beginning, by its size, or only by the result.
     Data other = pair.before;
     other[3] ^= 1;
     CHECK(apply(other, patch, made, reason) == SLUICE_ERROR_ARGUMENT);
@@ -208,7 +208,7 @@ TEST_CASE("patch: long parts are compared with what lies about as far from the b
                       false, 0, content.size());
     }
     PatchStats stats;
-    const Data patch = patchOf(pair, stats, 3); // level 19 takes long
+    const Data patch = patchOf(pair, stats, 3); // level 3, since 19 takes long
     CHECK(patch.size() < 20000);
     Data made;
     std::string reason;
@@ -261,7 +261,8 @@ TEST_CASE("patch: rules of the header and the list")
     bad = list;
     bad.pop_back();
     CHECK(status(withList(patch, bad)) == SLUICE_ERROR_FORMAT);
-    // b is the first: 5,000 bytes of the old file from 3,000 on. The number in a longer form.
+    // The first operation copies b: 5,000 bytes of the old file from 3,000 on. Now its number gets
+    // a longer form.
     constexpr uint32_t sizeAndKind = 5000 * 4;
     REQUIRE(list[0] == (sizeAndKind % 128 | 128));
     REQUIRE(list[1] == (sizeAndKind / 128 % 128 | 128));
@@ -300,7 +301,8 @@ TEST_CASE("patch: 10,000 mutated patches are refused or right")
             }
         }
         if (i % 3 == 2) changed = withList(patch, changed);
-        if (i % 3 == 1 && changed.size() > patchHeaderBytes) { // else little gets past checksums
+        // Every third patch gets right checksums; those of others stop nearly all changes.
+        if (i % 3 == 1 && changed.size() > patchHeaderBytes) {
             const uint64_t offset =
                 std::min<uint64_t>(loadLe64(&changed[patchListOffset]), changed.size());
             storeLe32(&changed[patchListChecksum],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles kept from one run of a writer to the next, and assets whose tiles are encoded already: the
-// archive is the same with them.
+// Tests tiles that are kept from one run of an archive writer for the next, and assets whose tiles
+// are encoded already: the archive must be the same with and without them.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -179,7 +179,7 @@ TEST_CASE("tile cache: BLAKE2b is that of RFC 7693")
         }
         return hex;
     };
-    // Made with Python's hashlib.blake2b(text, digest_size=32).
+    // These digests were made with Python's hashlib.blake2b(text, digest_size=32).
     CHECK(hashed("", 1) == "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8");
     CHECK(hashed("abc", 3) == "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
     const std::string sizes[] = {std::string(127, 'a'), std::string(128, 'a'),
@@ -246,7 +246,7 @@ TEST_CASE("tile cache: a change reaches its own tile alone, and every parameter 
     CHECK(missesWith([](SluiceArchiveSegment& segment) {
               segment.codec = SLUICE_CODEC_GDEFLATE;
               segment.tileSize = 65536;
-          }) >= 4); // tiles of equal bytes are one
+          }) >= 4); // tiles with equal bytes have one entry
     PackedAsset filtered;
     filtered.name = "x";
     filtered.add(asset.bytes, SLUICE_CODEC_GSTD, 262144, true);
@@ -296,7 +296,7 @@ TEST_CASE("tile cache: encoded assets that break a rule are refused")
     refuses([](SluiceEncodedAssetInfo& info, Tiles&) { info.readTile = nullptr; });
     refuses([](SluiceEncodedAssetInfo& info, Tiles&) { info.parameterSize = 0; });
     refuses([](SluiceEncodedAssetInfo& info, Tiles&) { info.nameLength = 0; });
-    refuses([](SluiceEncodedAssetInfo&, Tiles& tiles) { tiles[0].codec = 4; });
+    refuses([](SluiceEncodedAssetInfo&, Tiles& tiles) { tiles[0].codec = 5; });
     refuses([](SluiceEncodedAssetInfo&, Tiles& tiles) { tiles[0].storedSize = 0; });
     refuses([](SluiceEncodedAssetInfo&, Tiles& tiles) { tiles[0].storedSize = tiles[0].size; });
     refuses([](SluiceEncodedAssetInfo&, Tiles& tiles) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Zstandard frames become Gstd assets: the same bytes, whatever the frames are like; damaged ones
-// get an error.
+// Tests that Zstandard frames become Gstd assets: the bytes stay the same, whatever the frames are
+// like, and damaged frames get an error.
 #include "tests/support/archive_io.h"
 
 #include "cpu/gstd.h"
@@ -19,12 +19,12 @@ namespace {
 using sluice::test::writeMemory;
 using Bytes = std::vector<uint8_t>;
 
-// The archive that the frames make; empty where status is not OK.
+// Returns the archive that is made of the frames, or nothing if `status` is not OK.
 Bytes transcode(const Bytes& frames, SluiceStatus& status, uint32_t threads = 2)
 {
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 3, 0, threads, writeMemory,
-                                          &archive,          0, 0, nullptr, 0};
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_GSTD, 3, 0, threads, writeMemory, &archive, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveZstdInfo asset = {"asset", 5, frames.data(), frames.size(), 5, 0};
@@ -70,7 +70,7 @@ Bytes unpack(const Bytes& file)
     return bytes;
 }
 
-// Text-like bytes with repeats near and far, runs and noise.
+// Returns bytes like text, with near and far repeats, runs and noise.
 Bytes content(size_t size, uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -94,7 +94,7 @@ Bytes content(size_t size, uint32_t seed)
 struct FrameOptions {
     int level = 3, windowLog = 18;
     bool saysSize = true, checksum = false;
-    size_t blockSize = 0; // of the flushes; 0: none
+    size_t blockSize = 0; // bytes between flushes; 0: there are none
     bool longMatches = false;
 };
 
@@ -149,7 +149,8 @@ TEST_CASE("zstd: frames of all kinds come back")
         check(compress(bytes, {}), bytes);
     }
     check(compress(Bytes(400000, 9), {}), Bytes(400000, 9));
-    // Frames after each other, a skippable one among them, and one of them without its size.
+    // Frames follow one another; a skippable one is among them, and one frame does not say its
+    // size.
     const Bytes first = content(300001, 1), second = content(70000, 2);
     Bytes frames = compress(first, {}), both = first;
     const uint8_t skippable[] = {0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', 'b', 'c'};
@@ -160,7 +161,7 @@ TEST_CASE("zstd: frames of all kinds come back")
     frames.insert(frames.end(), more.begin(), more.end());
     both.insert(both.end(), second.begin(), second.end());
     check(frames, both);
-    for (int i = 0; i < 2; ++i) { // two at the end, two at the start, and nothing else
+    for (int i = 0; i < 2; ++i) { // adds two at the end and two at the start
         frames.insert(frames.end(), std::begin(skippable), std::end(skippable));
         frames.insert(frames.begin(), std::begin(skippable), std::end(skippable));
     }
@@ -169,7 +170,7 @@ TEST_CASE("zstd: frames of all kinds come back")
     check(alone, {});
     alone.insert(alone.end(), std::begin(skippable), std::end(skippable));
     check(alone, {});
-    // Small windows, and matches from many tiles back.
+    // Small windows, and matches that go back many tiles.
     Bytes far = content(1200000, 3);
     std::copy_n(far.begin() + 1000, 150000, far.end() - 200000);
     for (const int windowLog : {10, 17, 21, 27}) {
@@ -184,7 +185,7 @@ TEST_CASE("zstd: frames of all kinds come back")
 
 namespace {
 
-// A frame of raw blocks, which are the bytes cut at `cuts`.
+// Returns a frame of raw blocks, which are the bytes, cut at `cuts`.
 Bytes rawFrame(const Bytes& bytes, uint64_t declared, std::initializer_list<size_t> cuts)
 {
     Bytes frame = {0x28, 0xb5, 0x2f, 0xfd, 0xe0}; // 8 bytes of size, a single segment
@@ -222,15 +223,16 @@ TEST_CASE("zstd: sizes that frames declare")
         for (const auto& cuts : {std::initializer_list<size_t>{}, {100, 600}, {600, 1000}}) {
             const Bytes frame = rawFrame(bytes, declared, cuts);
             CHECK_MESSAGE(statusOf(frame) == SLUICE_ERROR_FORMAT, declared);
-            Bytes several = rawFrame(bytes, 1000, {}); // in the second frame; and two that wrap
-                                                       // around together
+            // The second frame is wrong. Then there is a third one, so that wrong sizes could wrap
+            // around together.
+            Bytes several = rawFrame(bytes, 1000, {});
             several.insert(several.end(), frame.begin(), frame.end());
             CHECK_MESSAGE(statusOf(several) == SLUICE_ERROR_FORMAT, declared);
             several.insert(several.end(), frame.begin(), frame.end());
             CHECK_MESSAGE(statusOf(several) == SLUICE_ERROR_FORMAT, declared);
         }
     }
-    // A checksum after an empty block is looked at.
+    // A checksum after an empty block is checked, too.
     FrameOptions options;
     options.checksum = true;
     options.blockSize = 500;
@@ -260,10 +262,11 @@ TEST_CASE("zstd: what is refused")
     bad.push_back(0);
     transcode(bad, status);
     CHECK(status == SLUICE_ERROR_FORMAT);
-    // A frame that wants dictionary 7: single segment, one byte of size, one of dictionary.
+    // A frame that needs dictionary 7. It is a single segment, with one byte of size and one of
+    // dictionary.
     transcode({0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 1, 9, 0, 0, 'x'}, status);
     CHECK(status == SLUICE_ERROR_UNSUPPORTED);
-    // Windows of 2^10 to 2^41 bytes, and a raw block of one.
+    // Windows of 2^10 to 2^41 bytes, each with a raw block of one byte.
     for (uint8_t log = 10; log <= 41; ++log) {
         const Bytes archive =
             transcode({0x28, 0xb5, 0x2f, 0xfd, 0, uint8_t((log - 10) << 3), 9, 0, 0, 'x'}, status);
@@ -274,8 +277,8 @@ TEST_CASE("zstd: what is refused")
 
 namespace {
 
-// Gives what libzstd makes of frames as a stream, with its limit on windows; false if it refuses
-// them.
+// Decodes frames with libzstd as a stream, with its limit on windows. Returns false if libzstd
+// refuses them.
 bool decodeWithLibzstd(const Bytes& frames, Bytes& decoded)
 {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
@@ -304,7 +307,7 @@ TEST_CASE("zstd: damaged frames give what libzstd gives, and an error where it g
     std::vector<Bytes> frames = {compress(bytes, {}), compress(bytes, flushed),
                                  compress(bytes, checked), compress(small, {}),
                                  compress(small, flushed)};
-    frames.push_back(frames[3]); // two frames, and a skippable one between them
+    frames.push_back(frames[3]); // two frames with a skippable one between them
     frames.back().insert(frames.back().end(), {0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 'a', 'b'});
     frames.back().insert(frames.back().end(), frames[4].begin(), frames[4].end());
     uint32_t good = 0, strict = 0;
@@ -321,8 +324,8 @@ TEST_CASE("zstd: damaged frames give what libzstd gives, and an error where it g
         const Bytes archive = transcode(bad, status, 0);
         Bytes decoded;
         const bool accepted = bad.empty() || decodeWithLibzstd(bad, decoded);
-        // libzstd to 1.5.4 does not notice sequences that take more bits than there are; RFC 8878
-        // calls them corrupt.
+        // libzstd up to 1.5.4 does not notice sequences that take more bits than there are, and
+        // takes some offsets beyond the window. RFC 8878 calls such frames corrupt.
         strict += accepted && status == SLUICE_ERROR_FORMAT ? 1 : 0;
         REQUIRE_MESSAGE((status != SLUICE_OK || accepted), "trial " << i);
         REQUIRE_MESSAGE((status == SLUICE_OK || status == SLUICE_ERROR_FORMAT || !accepted),
@@ -333,5 +336,5 @@ TEST_CASE("zstd: damaged frames give what libzstd gives, and an error where it g
     }
     CHECK(good > trials / 50);
     CHECK(good < trials / 2);
-    CHECK(strict < trials / 500);
+    CHECK(strict < trials / 50);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .sluice archive's writer: segments with codecs, filters and parameters of their own.
+// Tests the archive writer: segments with codecs, filters and parameters of their own.
 #include "tests/support/archive_io.h"
 #include "tests/support/archives.h"
 #include "tests/support/devices.h"
@@ -23,7 +23,7 @@ using namespace sluice::test;
 
 namespace {
 
-// One asset with segments, packed.
+// One asset with segments, ready to be packed.
 struct Segmented {
     Bytes bytes;
     std::vector<SluiceArchiveSegment> segments;
@@ -51,12 +51,12 @@ struct Segmented {
                                              nullptr};
         return sluiceAddArchiveAsset(writer, &info);
     }
-    // Returns what the writer says; where it is OK, archive receives the file.
+    // Returns the writer's status. If that is OK, `archive` receives the file.
     SluiceStatus pack(Bytes& archive, uint32_t threads = 1) const
     {
         archive.clear();
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory,
-                                              &archive,           0, 0, nullptr, 0};
+        const SluiceArchiveWriterInfo info = {
+            SLUICE_CODEC_STORE, 0, 0, threads, writeMemory, &archive, 0, 0, nullptr, 0, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         const SluiceStatus status = addTo(writer, "asset");
@@ -77,7 +77,7 @@ SluiceArchiveAsset onlyAsset(const Bytes& file)
     return asset;
 }
 
-// All records of the only asset; status: what the parser says after the last.
+// Returns all records of the only asset. The parser must end with the status `expected`.
 std::vector<SluiceArchiveTile> tilesOf(const Bytes& file, SluiceStatus expected = SLUICE_OK)
 {
     const SluiceArchiveAsset asset = onlyAsset(file);
@@ -122,7 +122,7 @@ TEST_CASE("archive: segments, each with its codec and tiles of its own")
     uint64_t segmentEnd = 0;
     size_t segment = 0;
     for (const SluiceArchiveTile& tile : tilesOf(file)) {
-        while (tile.outputOffset >= segmentEnd) { // a segment starts a tile
+        while (tile.outputOffset >= segmentEnd) { // a segment begins with a tile of its own
             CHECK(tile.outputOffset == segmentEnd);
             segmentEnd += asset.segments[segment++].size;
         }
@@ -160,7 +160,7 @@ TEST_CASE("archive: segments and parameters that the writer refuses")
         asset.add(soft(10), stored(65536));
         change(asset);
         const SluiceStatus result = asset.pack(file);
-        CHECK(check(file) == SLUICE_OK); // a refused asset leaves nothing behind
+        CHECK(check(file) == SLUICE_OK); // a refused asset must leave nothing behind
         return result;
     };
     const auto first = [&](const std::function<void(SluiceArchiveSegment&)>& change) {
@@ -204,7 +204,7 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     other.parameters = {2, 0, 0, 0, 0, 0, 0, 0};
     Bytes file;
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const std::vector<const Segmented*> order = {&asset, &asset, &other, &asset};
@@ -233,7 +233,8 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
 
 namespace {
 
-// Records of 4 bytes, and the block of their filter: differences.
+// Records of 4 bytes with slowly growing numbers, and the parameter block with a filter of
+// differences.
 struct FilteredRamp {
     Bytes ramp, description, parameters;
 };
@@ -297,7 +298,7 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     CHECK(undone == ramp);
     sluiceDestroyContext(context);
 
-    // A reader refuses other descriptions: of a newer version, damaged, and cut off.
+    // A reader must refuse other descriptions: of a newer version, damaged, or cut off.
     const auto changed = [&](size_t at, uint8_t value) {
         Editable archive(file);
         archive.file[archive.index + assetBytes + 4 + at] = value;
@@ -311,7 +312,8 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
 
 namespace {
 
-// Words of one to five letters, in any order: differences of records only hurt.
+// Returns words of one to five letters in random order, which differences of records only make
+// larger.
 Bytes shortWords()
 {
     Bytes words;
@@ -325,7 +327,7 @@ Bytes shortWords()
     return words;
 }
 
-// A block with one more item, which is unknown.
+// Returns a parameter block with one more item, of an unknown kind.
 Bytes withUnknownItem(Bytes block)
 {
     const Bytes unknownItem = {9, 0, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0};
@@ -371,8 +373,8 @@ TEST_CASE("archive: filters on trial stay where they pay")
     CHECK((filters(kept) == std::vector<uint32_t>{0}));
     CHECK(onlyAsset(kept).parameterSize == more.size());
 
-    // A tile that no encoding makes smaller counts as it is: the filter may not win against what
-    // would never be written.
+    // A tile that no encoding makes smaller counts with its plain size: a filter must not be chosen
+    // because the encoding without it would be even larger.
     for (uint32_t rampWords = 4; rampWords < 80; rampWords += 4) {
         CAPTURE(rampWords);
         Bytes noise = hard(4096);
@@ -386,8 +388,8 @@ TEST_CASE("archive: filters on trial stay where they pay")
         }
     }
 
-    // Matches that the caller knows are of the bytes without a filter. Noise that repeats has long
-    // ones with the filter and without.
+    // Matches that the caller gives are those of the unfiltered bytes. Repeated noise has long
+    // matches with and without the filter.
     const Bytes noise = hard(1024);
     Bytes repeats;
     while (repeats.size() < 65536)
@@ -398,7 +400,7 @@ TEST_CASE("archive: filters on trial stay where they pay")
     matched.parameters = block;
     Bytes with;
     const SluiceArchiveWriterInfo single = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0, nullptr, 0};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter knowing = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&single, &knowing) == SLUICE_OK);
     MemorySource source = {repeats};
@@ -420,18 +422,20 @@ TEST_CASE("archive: filters on trial stay where they pay")
     CHECK(sluiceAddArchiveAsset(knowing, &known) == SLUICE_OK);
     CHECK(sluiceFinishArchive(knowing, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(knowing);
-    // Without a match it is the filter that wins.
+    // The caller says that the plain bytes have no matches, so the filter wins: for filtered bytes
+    // the encoder searches itself.
     CHECK((filters(with) == std::vector<uint32_t>{4}));
 }
 
 TEST_CASE("archive: parameters stay where a tile or anybody else wants them")
 {
-    // Assets share a block, of which the last wants it; the next one has another.
+    // Assets a, c, d and e come with the same block, which only c and d keep: their tiles get
+    // smaller by its filter. Asset b keeps its own, since that has an item for somebody else.
     const FilteredRamp filter = filteredRamp();
     const Bytes words = shortWords(), &block = filter.parameters, more = withUnknownItem(block);
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2,       writeMemory,
-                                          &archive,           0, 0, nullptr, 0};
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_STORE, 0, 0, 2, writeMemory, &archive, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const char* name, const Bytes& bytes, const Bytes& parameters) {
@@ -461,7 +465,7 @@ TEST_CASE("archive: parameters stay where a tile or anybody else wants them")
 
 TEST_CASE("archive: a reader with memory checks each description of a filter once")
 {
-    // Two filters, which the records of four stored tiles name in turns.
+    // There are two filters. The records of four stored tiles name them alternately.
     PackedAsset filtered;
     filtered.add(Bytes(64, 1), SLUICE_CODEC_STORE, 64, true);
     Bytes parameters = filtered.parameters;
@@ -508,7 +512,7 @@ TEST_CASE("archive: a reader with memory checks each description of a filter onc
 
 namespace {
 
-// Encodes a tile with an encoder that was made for this segment alone.
+// Returns the tile as an encoder encodes it that was made for this segment alone.
 Bytes encodedAlone(const SluiceArchiveSegment& segment, const Bytes& tile)
 {
     Bytes out(std::max(sluiceGdeflateTileBound(tile.size()), sluiceGstdTileBound(tile.size())));
@@ -532,7 +536,7 @@ Bytes encodedAlone(const SluiceArchiveSegment& segment, const Bytes& tile)
     return out;
 }
 
-// Text of few words, with copies of copies.
+// Returns text of few words, with copies of copies.
 Bytes words(size_t size)
 {
     std::mt19937 random = makeRandom(91);
@@ -566,7 +570,7 @@ TEST_CASE("archive: threads that keep their encoders follow the level, speed and
         asset.add(tile, segment);
     };
     for (uint32_t repeat = 0; repeat < 2; ++repeat) {
-        // Each differs from the one before it in one respect.
+        // Each call differs from the one before in one argument.
         add(SLUICE_CODEC_GDEFLATE, 1, 0, 0);
         add(SLUICE_CODEC_GDEFLATE, 9, 0, 0);
         add(SLUICE_CODEC_GDEFLATE, 9, 6, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .sluice archive: what the writer writes, what the reader must reject, names, versions, sizes
-// above 4 GiB.
+// Tests the .sluice archive: what the writer writes, what the reader must reject, names, versions,
+// and sizes above 4 GiB.
 #include "tests/support/archive_io.h"
 #include "tests/support/archives.h"
 
@@ -23,8 +23,8 @@ using Assets = std::map<std::string, Bytes>; // ordered as archives are
 Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint32_t threads = 1)
 {
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {codec,    3, 0, threads, writeMemory,
-                                          &archive, 0, 0, nullptr, 0};
+    const SluiceArchiveWriterInfo info = {codec, 3,       0, threads, writeMemory, &archive, 0,
+                                          0,     nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     uint64_t bytesIn = 0;
@@ -54,7 +54,8 @@ Assets someAssets()
             {"z/\xc3\xa4 \xe2\x82\xac", {}}};
 }
 
-// Applies `change` to a good archive of someAssets, seals it, and says what a reader makes of it.
+// Makes a change to a good archive of someAssets, repairs its checksums, and returns the reader's
+// status.
 SluiceStatus changed(const std::function<void(Editable&)>& change)
 {
     static const Bytes good = pack(someAssets());
@@ -152,7 +153,7 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
 {
     Bytes output;
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0, 0, nullptr, 0};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
@@ -180,8 +181,8 @@ TEST_CASE("archive: sizes of Gstd tiles that a writer takes")
 {
     Bytes output;
     const auto create = [&](uint32_t tileSize) {
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0,        1,       writeMemory,
-                                              &output,           0, tileSize, nullptr, 0};
+        const SluiceArchiveWriterInfo info = {
+            SLUICE_CODEC_GSTD, 1, 0, 1, writeMemory, &output, 0, tileSize, nullptr, 0, 0};
         SluiceArchiveWriter writer = nullptr;
         const SluiceStatus status = sluiceCreateArchiveWriter(&info, &writer);
         sluiceDestroyArchiveWriter(writer);
@@ -201,7 +202,7 @@ TEST_CASE("archive: failing callbacks end the writer")
     const Bytes bytes = soft(500000);
     for (const uint32_t threads : {1u, 3u}) {
         SluiceArchiveWriterInfo info = {
-            SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0, 0, nullptr, 0};
+            SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0, 0, nullptr, 0, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         SluiceArchiveAssetInfo asset = {"a",     1, 0, bytes.size(), failRead, nullptr,
@@ -262,11 +263,11 @@ TEST_CASE("archive: every rule of the header")
     const auto header = [](uint32_t field, uint32_t value) {
         return changed([&](Editable& a) { storeLe32(a.header() + field, value); });
     };
-    CHECK(header(headerVersionMajor, 4) == SLUICE_ERROR_VERSION);
+    CHECK(header(headerVersionMajor, 5) == SLUICE_ERROR_VERSION);
     CHECK(header(headerVersionMajor, 0) == SLUICE_ERROR_FORMAT);
     CHECK(header(headerVersionMajor, 1 | 7 << 16) == SLUICE_OK); // a newer minor version
     CHECK(header(headerReserved, 1) == SLUICE_ERROR_FORMAT);
-    CHECK(changed([](Editable& a) { // which may use what is reserved here
+    CHECK(changed([](Editable& a) { // a newer version may use what is reserved here
               storeLe16(a.header() + headerVersionMinor, 1);
               storeLe32(a.header() + headerReserved, 1);
           }) == SLUICE_OK);
@@ -315,7 +316,7 @@ TEST_CASE("archive: every rule of an asset entry")
 
 TEST_CASE("archive: every rule of a tile record")
 {
-    // of asset 2, a/soft: 4 tiles
+    // Changes a field of a tile record of asset 2, a/soft, which has 4 tiles.
     const auto record = [](uint32_t tile, uint32_t field, uint32_t value) {
         return changed([&](Editable& a) { storeLe32(a.record(2, tile) + field, value); });
     };
@@ -332,7 +333,8 @@ TEST_CASE("archive: every rule of a tile record")
     CHECK(record(1, recordSizeAndCodec, 65536) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordSizeAndCodec, 65536 | 2u << 24) == SLUICE_OK); // float
     CHECK(record(1, recordSizeAndCodec, 65536 | 3u << 24) == SLUICE_OK); // gstd
-    CHECK(record(1, recordSizeAndCodec, 65536 | 4u << 24) == SLUICE_ERROR_VERSION);
+    CHECK(record(1, recordSizeAndCodec, 65536 | 4u << 24) == SLUICE_OK); // zstd
+    CHECK(record(1, recordSizeAndCodec, 65536 | 5u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordSizeAndCodec, 65536 | 255u << 24) == SLUICE_ERROR_VERSION);
     CHECK(record(1, recordStoredSize, 0) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordStoredSize, 65536) == SLUICE_ERROR_FORMAT); // gdeflate, but not smaller
@@ -343,8 +345,8 @@ TEST_CASE("archive: every rule of a tile record")
     CHECK(record(3, recordOffset + 4, 1) == SLUICE_ERROR_FORMAT);
     CHECK(record(3, recordOffset + 4, 0xffffffff) == SLUICE_ERROR_FORMAT);
     CHECK(record(1, recordFilterOffset, 4) == SLUICE_ERROR_FORMAT); // no parameter block
-    CHECK(changed([](Editable& a) { // a stored tile too: only the last may have a size that is not
-                                    // a multiple of 4
+    // Even of stored tiles, only the last may have a size that is not a multiple of 4.
+    CHECK(changed([](Editable& a) {
               storeLe32(a.record(1, 0) + recordSizeAndCodec, 65535);
               storeLe32(a.record(1, 0) + recordStoredSize, 65535);
           }) == SLUICE_ERROR_FORMAT);
@@ -352,7 +354,8 @@ TEST_CASE("archive: every rule of a tile record")
 
 TEST_CASE("archive: a large gdeflate tile is rejected, a large stored one is not")
 {
-    const Bytes bytes = hard(131072); // two stored tiles, made one by hand: data lies together
+    // Two stored tiles, whose data lies together, are made one by hand.
+    const Bytes bytes = hard(131072);
     Editable archive(pack({{"a", bytes}}));
     uint8_t* entry = archive.entry(0);
     storeLe32(entry + assetTileCount, 1);
@@ -405,7 +408,7 @@ TEST_CASE("archive: names")
     CHECK(good(std::string(4096, 'a')));
     CHECK(!good(std::string(4097, 'a')));
 
-    // "a/empty", "a/hard", "a/soft", "b", "z/...": changed in place.
+    // Changes bytes of the names "a/empty", "a/hard", "a/soft", "b", "z/..." in place.
     const auto renamed = [](size_t at, const char* text) {
         return changed([&](Editable& a) { std::memcpy(a.names() + at, text, std::strlen(text)); });
     };
@@ -416,10 +419,12 @@ TEST_CASE("archive: names")
     CHECK(renamed(0, "b/empty") == SLUICE_ERROR_FORMAT); // out of order
     CHECK(renamed(13, "a/hard") == SLUICE_ERROR_FORMAT); // twice
     CHECK(renamed(19, "0") == SLUICE_ERROR_FORMAT);      // out of order
-    CHECK(renamed(19, "z") == SLUICE_ERROR_FORMAT);      // a file where the next one needs a folder
+    // A file cannot have the name of the folder in which the next file is.
+    CHECK(renamed(19, "z") == SLUICE_ERROR_FORMAT);
 
-    // The same with names between the file and what is in the folder. The writer would refuse them:
-    // '0' is turned into '/', which comes just before it in the order.
+    // Nor may a file's name be that of a folder if other names lie between the file and those in
+    // the folder. The writer would refuse these, so the test turns '0' into '/', the character
+    // before it in the order.
     const auto slashed = [](const Assets& assets) {
         Editable archive(pack(assets));
         std::replace(archive.names(),
@@ -437,7 +442,7 @@ TEST_CASE("archive: names")
 
 TEST_CASE("archive: parameter blocks and filters")
 {
-    // Adds a block section to a good archive, and gives it to asset 2.
+    // Adds a section of parameter blocks to a good archive, and gives one to asset 2.
     const auto withBlock = [](const Bytes& block, uint32_t offset, uint32_t filterOffset) {
         Editable archive(pack(someAssets()));
         archive.file.insert(archive.file.begin() + ptrdiff_t(archive.index + 5 * assetBytes),
@@ -449,7 +454,7 @@ TEST_CASE("archive: parameter blocks and filters")
         archive.seal();
         return check(archive.file);
     };
-    // One item of kind 9: u16 kind, u16 flags, u32 size, 3 bytes and one of padding.
+    // One item of kind 9: u16 kind, u16 flags, u32 size, 3 bytes, and a byte of padding.
     const Bytes block = {12, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 0};
     CHECK(withBlock(block, 0, 0) == SLUICE_OK);
     CHECK(withBlock(block, kNoParameters, 0) == SLUICE_OK);
@@ -476,7 +481,7 @@ TEST_CASE("archive: parameter blocks and filters")
 
 TEST_CASE("archive: many assets may share a block, but not forever")
 {
-    // 2^10 assets with one block of the given size, full of empty items.
+    // Returns an archive of 2^10 assets that have one block of this size, full of empty items.
     const auto shared = [](uint32_t size) {
         Assets assets;
         for (int i = 0; i < 1024; ++i) {
@@ -501,7 +506,7 @@ TEST_CASE("archive: many assets may share a block, but not forever")
 
 TEST_CASE("archive: assets above 4 GiB")
 {
-    // 70,000 tiles of 64 KiB, stored: a sink that keeps the head of the file and drops the rest.
+    // 70,000 stored tiles of 64 KiB. The sink keeps the beginning of the file and drops the rest.
     struct Sink {
         Bytes head;
         uint64_t end = 0;
@@ -531,7 +536,7 @@ TEST_CASE("archive: assets above 4 GiB")
     const uint64_t size = uint64_t(70000) * 65536 - 5;
     REQUIRE(size > uint64_t(1) << 32);
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0, nullptr, 0};
+        SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveAssetInfo big = {"big",   3, 0, size,    zeros,  &bytesRead,

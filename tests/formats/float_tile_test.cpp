@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of codec FLOAT as an archive stores them: written, parsed, decoded, damaged.
+// Tests tiles of codec FLOAT as archives store them: they are written, parsed, decoded and damaged.
 #include <sluice/sluice_float.h>
 
 #include "tests/support/archive_io.h"
@@ -18,7 +18,7 @@ using sluice::storeLe32;
 
 namespace {
 
-// A tile as a reader of an archive has it.
+// A tile as a reader of an archive gets it.
 struct StoredTile {
     Bytes bytes;
     uint32_t size = 0;
@@ -43,7 +43,7 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
             {part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
     }
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0, nullptr, 0};
+        SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     MemorySource source = {all};
@@ -90,7 +90,7 @@ std::vector<StoredTile> tilesOf(const Bytes& file)
 
 struct Decoded {
     SluiceStatus parsed;
-    Words status; // of its 8,192 elements each
+    Words status; // a status for each 8,192 elements
     Bytes bytes;
     bool ok() const
     {
@@ -99,7 +99,7 @@ struct Decoded {
     }
 };
 
-// Decodes the tiles of codec FLOAT in one command; others are taken as they are.
+// Decodes the tiles of codec FLOAT in one command. Other tiles are returned as they are.
 std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
 {
     std::vector<SluiceFloatTensor> tensors;
@@ -165,7 +165,7 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
     return results;
 }
 
-// Elements of N(0, 0.02), cut to the type; uniform: any bits.
+// Returns elements of N(0, 0.02), rounded to the type; or, if `uniform` is set, random bits.
 Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
 {
     const uint32_t elementBytes = sluiceFloatElementSize(type);
@@ -190,7 +190,7 @@ Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
     return bytes;
 }
 
-// Checks what comes back of all parts, and which codecs the tiles have.
+// Checks that all parts decode to what they were, and which codecs their tiles have.
 void checkRoundTrip(Device& on, const std::vector<Part>& parts)
 {
     Bytes all;
@@ -224,7 +224,7 @@ StoredTile oneTile(uint32_t type, uint32_t size, std::mt19937& random)
 TEST_CASE("float tile: segments of whole tiles, tails of elements, tiles that are stored")
 {
     std::mt19937 random = makeRandom(501);
-    // Each as the last segment, where a size need not be a multiple of 4.
+    // Packs one tensor, which makes it the last segment: only its size need not be a multiple of 4.
     const auto codecs = [&](uint32_t type, uint64_t size, uint32_t tileSize, bool uniform) {
         std::vector<std::pair<uint32_t, uint32_t>> result;
         for (const StoredTile& tile :
@@ -248,7 +248,7 @@ TEST_CASE("float tile: segments of whole tiles, tails of elements, tiles that ar
     CHECK((codecs(SLUICE_FLOAT_F32, 3, 1 << 20, false) == Codecs{{store, 3}}));
     CHECK((codecs(SLUICE_FLOAT_BF16, 40, 1 << 20, false) == Codecs{{store, 40}}));
     for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type)
-        // any bits do not get smaller
+        // Random bits do not get smaller.
         CHECK((codecs(type, 40000, 1 << 20, true) == Codecs{{store, 40000}}));
 }
 
@@ -357,7 +357,7 @@ TEST_CASE(
     for (uint32_t i = 0; i < total; ++i) {
         const uint32_t type = uint32_t(random() % SLUICE_FLOAT_TYPE_COUNT);
         StoredTile tile = oneTile(type, 2048 + uint32_t(random() % 5) * 4096, random);
-        // Header, tables and index are small: half of the changes go there.
+        // Half of the changes go to header, tables and index, which are small.
         for (uint32_t changes = 1 + uint32_t(random() % 3); changes > 0; --changes) {
             const size_t at =
                 random() %

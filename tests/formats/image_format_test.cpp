@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of image formats against Vulkan's names, and the sizes of levels.
+// Compares the table of image formats with Vulkan's names, and tests the sizes of levels.
 #include "tests/support/images.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reader of KTX2 files: made-up files of every kind, and what it must refuse.
+// Tests the reader of KTX2 files with made-up files of every kind, and with files that it must
+// refuse.
 #include "tests/support/images.h"
 
 #include <sluice/sluice_image_encode.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "formats/image.h"
 #include "formats/little_endian.h"
 
 using namespace sluice;
@@ -18,7 +20,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Returns what the reader says of a good file of 37 x 21 with 6 levels after a change.
+// Makes a change to a good file of 37 x 21 texels with 6 levels, and returns the reader's status.
 SluiceStatus changed(const std::function<void(Bytes&)>& change, uint32_t format = 37)
 {
     static const uint32_t levels = 6;
@@ -98,6 +100,22 @@ TEST_CASE("ktx2: every value of every byte of the header, and every length")
     }
 }
 
+TEST_CASE("ktx2: the descriptor's colour model and channel")
+{
+    for (const int channel : {-1, 0, 3, 4, 5, 6, 15}) {
+        TestImage image(0, 8, 8, 0, 0, 1, 2);
+        image.channel = channel;
+        const Bytes file = makeKtx2(image);
+        const ParsedImage parsed = parseImage(file);
+        REQUIRE(parsed.status == SLUICE_OK);
+        CHECK(parsed.info.colourModel == 166);
+        CHECK(parsed.info.channel == uint32_t(std::max(channel, 0)));
+        CHECK(checkNeeded(file) <= 6);
+        checkTruncations(file);
+    }
+    CHECK(parseImage(makeKtx2({37, 8, 8, 0, 0, 1, 1})).info.colourModel == 1);
+}
+
 TEST_CASE("ktx2: what a reader must refuse")
 {
     REQUIRE(changed([](Bytes&) {}) == SLUICE_OK);
@@ -157,36 +175,95 @@ TEST_CASE("ktx2: what a reader must refuse")
         CAPTURE(one.what);
         CHECK(changed(one.at, one.value) == one.expected);
     }
-    // Levels in the order of their numbers, that is, the largest first.
+    // Levels in the order of their numbers, so the largest first, which KTX2 forbids.
     const TestImage image(37, 8, 8, 0, 0, 1, 2);
     Bytes file = makeKtx2(image);
     const uint64_t small = loadLe64(&file[80 + 24]);
     storeLe64(&file[80], small);
     storeLe64(&file[80 + 24], small + 256);
     CHECK(parseImage(file).status == SLUICE_ERROR_FORMAT);
-    // Levels that begin where no copy may.
+    // A level at an offset where no copy to an image may begin.
     file = makeKtx2({37, 8, 8, 0, 0, 1, 1});
     storeLe64(&file[80], loadLe64(&file[80]) + 2);
     file.resize(file.size() + 2);
     CHECK(parseImage(file).status == SLUICE_ERROR_FORMAT);
-    // Blocks.
+    // With a compressed format, neither missing levels to be made by the loader nor 1D images are
+    // allowed.
     CHECK(changed(40, 0, 145) == SLUICE_ERROR_FORMAT);
     CHECK(changed(24, 0, 145) == SLUICE_ERROR_FORMAT);
-    // UASTC, whose colours are sRGB if the descriptor says so, and what is like it.
+    // UASTC, whose colours are sRGB if the descriptor says so, and ETC1S, which is refused.
     file = makeKtx2({0, 8, 8, 0, 0, 1, 1});
     REQUIRE(parseImage(file).status == SLUICE_OK);
     file[80 + 24 + 14] = 2;
     CHECK(parseImage(file).info.flags == (SLUICE_IMAGE_TRANSCODE | SLUICE_IMAGE_SRGB));
     file[80 + 24 + 12] = 163; // ETC1S
     CHECK(parseImage(file).status == SLUICE_ERROR_VERSION);
-    // 1D volumes, volumes with faces.
+    // 1D volumes and volumes with faces do not exist.
     CHECK(parseImage(makeKtx2({37, 8, 0, 4, 0, 1, 1})).status == SLUICE_ERROR_FORMAT);
     CHECK(parseImage(makeKtx2({37, 8, 8, 8, 0, 6, 1})).status == SLUICE_ERROR_FORMAT);
 }
 
+TEST_CASE("ktx2: what is refused is named, with its value and what is allowed")
+{
+    const auto why = [](uint32_t format, const std::function<void(Bytes&)>& change) {
+        Bytes file = makeKtx2({format, 37, 21, 0, 0, 1, 6});
+        change(file);
+        ImageStart start = {file.data(), file.size(), file.size(), 0, "", false};
+        SluiceImageInfo info;
+        SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+        CHECK(parseImageStart(start, info, levels) != SLUICE_OK);
+        return std::string(start.reason);
+    };
+    const struct {
+        size_t at;
+        uint32_t value;
+        const char* says;
+    } changes[] = {
+        {4, 0xbb313120, "KTX 1"},
+        {12, 0, "vkFormat is 0 and the colour model 1"},
+        {12, 124, "vkFormat is 124, which is not read"},
+        {12, 39, "vkFormat is 39, which KTX2 does not allow"},
+        {12, 43, "transferFunction is 1"},
+        {16, 4, "typeSize is 4, and that of R8G8B8A8_UNORM is 1"},
+        {20, 0, "pixelWidth is 0"},
+        {36, 2, "faceCount is 2, and 1 or 6"},
+        {36, 6, "no square face"},
+        {40, 7, "levelCount is 7"},
+        {44, 1, "BasisLZ"},
+        {44, 4, "supercompressionScheme is 4"},
+        {44, 0x20000, "less than 131072"},
+        {48, kDfd + 4, "dfdByteOffset is 228"},
+        {52, 24, "dfdByteLength is 24"},
+        {60, 0, "key/value data has the offset"},
+        {64, 8, "global data has the offset 8 but the size 0"},
+        {kLevelIndex + 4, 1, "and the file ends at"},
+        {kLevelIndex + 8, 4, "byteLength of level 0 is 4"},
+        {kLevelIndex + 16, 4, "uncompressedByteLength of level 0 is 4"},
+        {kDfd, 32, "dfdTotalSize is 32"},
+    };
+    for (const auto& one : changes) {
+        const std::string found =
+            why(37, [&](Bytes& file) { storeLe32(&file[one.at], one.value); });
+        CHECK_MESSAGE(found.find(one.says) != std::string::npos, found);
+    }
+    const auto turned = [](Bytes& file) { // levels 0 and 1 in each other's place
+        const uint64_t first = loadLe64(&file[80 + 24]);
+        storeLe64(&file[80], first);
+        storeLe64(&file[80 + 24], first + 3108);
+    };
+    CHECK(why(37, turned).find("the order of levels") != std::string::npos);
+    const auto moved = [](Bytes& file) { // as if 4 were the alignment of 3 bytes
+        storeLe64(&file[80], loadLe64(&file[80]) + 4);
+        file.resize(file.size() + 4);
+    };
+    CHECK(why(23, moved).find("which is no multiple of 12") != std::string::npos);
+    CHECK(why(0, [](Bytes& file) { file[kDfd + 12] = 167; }).find("UASTC HDR") !=
+          std::string::npos);
+}
+
 TEST_CASE("ktx2: what may differ")
 {
-    // Bytes between levels and behind the last, more of the descriptor, no key/value data.
+    // Allowed: bytes between levels and after the last one, a longer descriptor, no key/value data.
     const TestImage image(37, 8, 8, 0, 0, 1, 1);
     Bytes file = makeKtx2(image);
     file.insert(file.end() - 256, 16, 0);
@@ -196,7 +273,8 @@ TEST_CASE("ktx2: what may differ")
     storeLe32(&file[56], 0);
     storeLe32(&file[60], 0);
     checkSlices(file, image);
-    // The planes' bytes are no reason to refuse, and neither is a transfer function of plain numbers.
+    // The reader must not mind the descriptor's plane sizes, nor a transfer function for plain
+    // numbers.
     file[80 + 24 + 20] = 0;
     file[80 + 24 + 14] = 2;
     checkSlices(file, image);
@@ -205,7 +283,7 @@ TEST_CASE("ktx2: what may differ")
 
 TEST_CASE("ktx2: sizes above 4 GiB")
 {
-    // Only the start is at hand, so the file need not exist.
+    // The reader sees only the beginning, so a file of any size can be claimed.
     const TestImage tiny(145, 4, 4, 0, 0, 1, 1);
     Bytes start = makeKtx2(tiny);
     const uint64_t offset = loadLe64(&start[80]),
@@ -222,6 +300,17 @@ TEST_CASE("ktx2: sizes above 4 GiB")
     REQUIRE(sluiceGetImageOffset(&parsed.info, &parsed.levels[0], 1, 5, 0, &last) == SLUICE_OK);
     CHECK(last == size / 12 * 11);
     CHECK(parseImage(start, offset + size - 1).status == SLUICE_ERROR_FORMAT);
+    // More layers times faces than 32 bits count.
+    Bytes many = makeKtx2({9, 1, 1, 0, 1, 6, 1});
+    const uint64_t begin = loadLe64(&many[80]);
+    for (const uint32_t layers : {0x2aaaaaaau, 0x2aaaaaabu, 0xffffffffu}) {
+        CAPTURE(layers);
+        storeLe32(&many[32], layers);
+        storeLe64(&many[88], uint64_t(layers) * 6);
+        storeLe64(&many[96], uint64_t(layers) * 6);
+        CHECK(parseImage(many, begin + uint64_t(layers) * 6).status ==
+              (layers == 0x2aaaaaaa ? SLUICE_OK : SLUICE_ERROR_FORMAT));
+    }
     // Sizes that wrap at 2^64.
     storeLe32(&start[20], 0x80000000);
     storeLe32(&start[24], 0x80000000);
@@ -231,7 +320,8 @@ TEST_CASE("ktx2: sizes above 4 GiB")
 
 namespace {
 
-// Gives what becomes of a level's bytes that are packed like this; the buffer has room for `size`.
+// Decodes a level packed with this scheme, into a buffer with room for `size` bytes, and returns
+// the status.
 SluiceStatus decode(uint32_t scheme, const Bytes& packed, size_t size, Bytes& bytes)
 {
     constexpr size_t guard = 64;
@@ -267,7 +357,7 @@ TEST_CASE("ktx2: levels are decoded to exactly their bytes")
         const Bytes packed = known.second(plain);
         REQUIRE(decode(scheme, packed, plain.size(), bytes) == SLUICE_OK);
         CHECK(bytes == plain);
-        // More or fewer bytes than it should have.
+        // The level decodes to more or fewer bytes than were announced.
         for (const size_t size : {size_t(1), plain.size() - 1, plain.size() + 1, 2 * plain.size()})
             CHECK(decode(scheme, packed, size, bytes) == SLUICE_ERROR_FORMAT);
         for (size_t size = 0; size < packed.size(); ++size) {
@@ -278,7 +368,7 @@ TEST_CASE("ktx2: levels are decoded to exactly their bytes")
         CHECK(decode(scheme, joined({packed, {1, 2, 3, 4, 5}}), plain.size(), bytes) ==
               SLUICE_ERROR_FORMAT);
         size_t same = 0;
-        for (size_t at = 0; at < packed.size(); ++at) { // never more than a wrong result
+        for (size_t at = 0; at < packed.size(); ++at) { // at worst the result is wrong
             Bytes damaged = packed;
             damaged[at] ^= 0x10;
             if (decode(scheme, damaged, plain.size(), bytes) == SLUICE_OK && bytes == plain) ++same;
@@ -320,7 +410,7 @@ TEST_CASE("ktx2: Zstandard frames of every kind")
     CHECK(decode(2, checked, 8000, bytes) == SLUICE_OK);
     checked.back() ^= 1;
     CHECK(decode(2, checked, 8000, bytes) == SLUICE_ERROR_CHECKSUM);
-    // A window of 1 GiB, which must not be allocated, nor refused.
+    // A frame with a window of 1 GiB must neither be refused nor make the decoder allocate it.
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
     compress();
@@ -334,7 +424,7 @@ TEST_CASE("ktx2: Zstandard frames of every kind")
 
 namespace {
 
-// The file without its scheme, as a caller makes it.
+// Returns the file without supercompression, made as a caller would make it.
 Bytes makePlain(const Bytes& file)
 {
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
@@ -367,7 +457,7 @@ TEST_CASE("ktx2: a file without its scheme")
             CAPTURE(image.text());
             image.premultiplied = true;
             const Bytes expected = makeKtx2(image);
-            // Not only the levels: every byte is that of a writer that never packed.
+            // Every byte must be that of a writer that never compressed the levels.
             for (const auto& [scheme, pack] : kSchemes)
                 CHECK(makePlain(makeKtx2(image, scheme, pack)) == expected);
             CHECK(makePlain(expected) == expected);
@@ -388,7 +478,7 @@ TEST_CASE("ktx2: a file without its scheme")
     CHECK(plan(makeDds10(image, 28), 148) == SLUICE_ERROR_FORMAT);
     storeLe32(&file[44], 1);
     CHECK(plan(file, file.size()) == SLUICE_ERROR_VERSION);
-    // Sizes that only a header claims: all of 2^63 bytes and more.
+    // Sizes of 2^63 bytes and more that only the header claims.
     const TestImage dot(109, 1, 1, 0, 0, 1, 1);
     file = makeKtx2(dot, 2, packZstd);
     storeLe32(&file[20], 0x80000000);
@@ -437,7 +527,7 @@ TEST_CASE("ktx2: key/value data")
     CHECK(status == SLUICE_OK);
     CHECK(find({}, "KTX") == "none");
     CHECK(status == SLUICE_OK);
-    std::vector<size_t> ends; // of pairs
+    std::vector<size_t> ends; // where each key/value pair ends
     for (size_t at = 0; at < good.size(); at += 4 + (loadLe32(&good[at]) + 3) / 4 * 4)
         ends.push_back(at);
     for (size_t length = 1; length < good.size(); ++length) {
@@ -446,7 +536,7 @@ TEST_CASE("ktx2: key/value data")
         CHECK(status == (whole ? SLUICE_OK : SLUICE_ERROR_FORMAT));
     }
     Bytes changed = good;
-    for (uint8_t& byte : changed) { // never outside: a sanitizer would see it
+    for (uint8_t& byte : changed) { // a sanitizer would notice a byte read outside
         const uint8_t before = byte;
         for (uint32_t other = 0; other < 256; ++other) {
             byte = uint8_t(other);
@@ -461,7 +551,7 @@ TEST_CASE("ktx2: key/value data")
     }
     CHECK(sluiceFindImageValue(good.data(), good.size(), nullptr, &value, &size) ==
           SLUICE_ERROR_ARGUMENT);
-    // In a file.
+    // The key and value data of a file are searched.
     const Bytes file = makeKtx2({37, 8, 8, 0, 0, 1, 1});
     const SluiceImageInfo info = parseImage(file).info;
     REQUIRE(sluiceFindImageValue(&file[size_t(info.keyValueOffset)], size_t(info.keyValueSize),

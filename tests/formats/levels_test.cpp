@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A higher level of sluice pack makes no kind of content larger.
+// Tests that a higher level of `sluice pack` makes no kind of content larger.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,7 +19,7 @@ public:
         m_state = m_state * 1664525u + 1013904223u;
         return uint32_t(uint64_t(m_state) * end >> 32);
     }
-    // About normal, of this standard deviation.
+    // Returns about normally distributed numbers with this standard deviation.
     int grain(int deviation)
     {
         int sum = 0;
@@ -49,7 +49,8 @@ void addFloat(std::string& file, float value)
     add32(file, bits);
 }
 
-// A wall of stones with joints, light from one side and the grain of a photograph, as Targa.
+// Returns a Targa picture of a stone wall with joints, lit from one side, with the grain of a
+// photograph.
 std::string texture()
 {
     constexpr int width = 224, height = 224;
@@ -76,7 +77,7 @@ std::string texture()
     return file;
 }
 
-// Notes that fade over noise, in stereo, as RIFF/WAVE.
+// Returns a RIFF/WAVE file with notes that fade, over noise, in stereo.
 std::string music()
 {
     constexpr int frames = 40000;
@@ -103,7 +104,7 @@ std::string music()
     return file;
 }
 
-// A sphere that turns in 24 frames, as a model of Quake III.
+// Returns a Quake III model of a sphere that turns in 24 frames.
 std::string model()
 {
     constexpr int rings = 16, sides = 24, vertices = rings * sides, frames = 24,
@@ -150,7 +151,7 @@ std::string model()
     return file;
 }
 
-// Descriptions of materials, as a game has them in a text file.
+// Returns descriptions of materials, as games have them in text files.
 std::string materials()
 {
     static const char* const words[] = {"wall", "floor", "stone",  "metal", "rust", "light",
@@ -199,7 +200,7 @@ TEST_CASE("tool: no level of pack makes files larger than the one below")
                 REQUIRE(tool("pack -f -c " + codec + " -l " + std::to_string(level) +
                              " -o x.sluice " + name) == 0);
                 const uint64_t size = fs::file_size(tool.path / "x.sluice");
-                // A search that sees more may still choose worse in a single file.
+                // In a single file, a search that sees more may still choose worse.
                 if (level == 1) {
                     CHECK(size < contents[i].second.size());
                 } else {

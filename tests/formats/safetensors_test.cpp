@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .safetensors header: what is read, what is written, what is refused and in which words.
+// Tests the header of .safetensors files: what is read, what is written, what is refused and with
+// which words.
 #include "formats/safetensors.h"
 
 #include "tests/support/devices.h"
@@ -22,7 +23,7 @@ Parsed parse(const std::string& json, uint64_t dataSize)
     return result;
 }
 
-// The error of a header; "" if it is accepted.
+// Returns the error of parsing a header; "" if it is accepted.
 std::string errorOf(const std::string& json, uint64_t dataSize = 0)
 {
     const Parsed result = parse(json, dataSize);
@@ -97,7 +98,7 @@ TEST_CASE("safetensors: what is written is read back")
     header.tensors[2].name = "b.weight";
     CHECK(makeSafetensors(header, start, error) == SLUICE_ERROR_ARGUMENT);
     CHECK(error == "tensor 'b.weight' stands twice in the header");
-    header.tensors[2] = {"c", "F33", {1}, 0, 0};
+    header.tensors[2] = {"c", "", {1}, 0, 0};
     CHECK(makeSafetensors(header, start, error) == SLUICE_ERROR_ARGUMENT);
     header.tensors[2] = {"c", "U8", {uint64_t(1) << 40, uint64_t(1) << 40}, 0, 0};
     CHECK(makeSafetensors(header, start, error) == SLUICE_ERROR_ARGUMENT);
@@ -105,6 +106,29 @@ TEST_CASE("safetensors: what is written is read back")
     header.tensors[2] = {"\xff", "U8", {1}, 0, 0};
     CHECK(makeSafetensors(header, start, error) == SLUICE_ERROR_ARGUMENT);
     CHECK(error == "a name is not UTF-8");
+}
+
+TEST_CASE("safetensors: a tensor of a dtype that is not known has the bytes that its offsets say")
+{
+    const std::string json = "{" + tensor("a", "BF16", "2", "0,4") + "," +
+                             tensor("b", "F8_E4M3FNUZ", "3,5", "4,11") + "," +
+                             tensor("c", "U8", "2", "11,13") + "}";
+    const Parsed result = parse(json, 13);
+    REQUIRE(result.error == "");
+    SafetensorsHeader header = result.header;
+    CHECK(header.tensors[1].dtype == "F8_E4M3FNUZ");
+    CHECK(header.tensors[1].size() == 7);
+    CHECK(errorOf(json, 12) == "tensor 'c' reaches past the end of the file");
+    std::swap(header.tensors[0], header.tensors[1]); // written in another order, it keeps its size
+    std::string start, error;
+    REQUIRE(makeSafetensors(header, start, error) == SLUICE_OK);
+    CHECK(header.tensors[0].end == 7);
+    CHECK(header.tensors[1].begin == 7);
+    CHECK(parse(start.substr(8), 13).error == "");
+    for (const char* dtype : {"BOOL", "U8",      "I8",      "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4",
+                              "U16",  "F6_E2M3", "F6_E3M2", "I16",     "F16",     "BF16",    "U32",
+                              "I32",  "F32",     "U64",     "I64",     "F64",     "C64"})
+        CHECK_MESSAGE(safetensorsBits(dtype) != 0, dtype);
 }
 
 TEST_CASE("safetensors: the size in front")
@@ -153,8 +177,16 @@ TEST_CASE("safetensors: what is refused, in its words")
     CHECK(errorOf("{\"a\":{\"data_offsets\":[0,4],\"data_offsets\":[0,4]}}", 4) ==
           "tensor 'a' has data_offsets twice");
     CHECK(errorOf("{\"a\":{\"stride\":[1]}}", 4) == "tensor 'a' has the unknown field 'stride'");
-    CHECK(errorOf("{" + tensor("a", "U9", "4", "0,4") + "}", 4) ==
-          "tensor 'a' has the unknown dtype 'U9'");
+    CHECK(errorOf("{" + tensor("a", "", "4", "0,4") + "}", 4) ==
+          "tensor 'a' has a dtype of 0 bytes; 1 to 64 are allowed");
+    CHECK(errorOf("{" + tensor("a", std::string(65, 'U'), "4", "0,4") + "}", 4) ==
+          "tensor 'a' has a dtype of 65 bytes; 1 to 64 are allowed");
+    // A byte of 0 ends the text for the JSON parser, but not the header.
+    CHECK(errorOf("{" + one + "}" + std::string(1, '\0') + "{}", 4) ==
+          "the header has a byte of 0 at byte " + std::to_string(one.size() + 2) +
+              ", which JSON does not allow");
+    CHECK(errorOf(std::string("{\0}", 3), 0) ==
+          "the header has a byte of 0 at byte 1, which JSON does not allow");
     CHECK(errorOf("{\"a\":{\"dtype\":7}}", 4) == "a number stands in tensor 'a'");
     CHECK(errorOf("{\"a\":{\"shape\":\"4\"}}", 4) == "a string stands in tensor 'a'");
     CHECK(errorOf("{\"a\":{\"shape\":{}}}", 4) == "an object stands in tensor 'a'");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The DirectStorage tile stream: header, table, and what must be rejected; the writer against the
-// parser.
+// Tests the DirectStorage tile stream: its header, its table, what must be rejected, and that the
+// parser reads what the writer writes.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_gdeflate.h>
@@ -48,7 +48,7 @@ SluiceStatus parse(const Bytes& bytes)
     return parse(bytes, stream, tiles);
 }
 
-// Memory as a source and as a sink.
+// Memory that serves as the writer's input and output.
 struct Memory {
     const Bytes* input = nullptr;
     size_t at = 0;
@@ -119,19 +119,31 @@ TEST_CASE("tile stream: every header rule")
     CHECK(header(first, second) == SLUICE_OK);
     CHECK(header(first ^ 1, second) == SLUICE_ERROR_FORMAT);     // id
     CHECK(header(first ^ 0x100, second) == SLUICE_ERROR_FORMAT); // id ^ 0xff
-    CHECK(header(first, second & ~3u) == SLUICE_ERROR_FORMAT);   // tile size 0, 2, 3: not defined
-    CHECK(header(first, (second & ~3u) | 2) == SLUICE_ERROR_FORMAT);
-    CHECK(header(first, second | 3) == SLUICE_ERROR_FORMAT);
+    // Tiles of another size, whatever else the header says.
+    CHECK(header(first, second & ~3u) == SLUICE_ERROR_VERSION);
+    CHECK(header(first, (second & ~3u) | 2) == SLUICE_ERROR_VERSION);
+    CHECK(header(first, second | 3) == SLUICE_ERROR_VERSION);
+    CHECK(header(first & 0xffff, (second & ~3u) | 2) == SLUICE_ERROR_VERSION);
     CHECK(header(first, second | 1u << 20) == SLUICE_ERROR_FORMAT); // reserved
     CHECK(header(first, second | 1u << 31) == SLUICE_ERROR_FORMAT);
     CHECK(header(first, 1 | 65537u << 2) == SLUICE_ERROR_FORMAT); // last tile larger than a tile
     CHECK(header(first, 1) == SLUICE_OK);                         // a full last tile
-    CHECK(header(first & 0xffff, second) == SLUICE_ERROR_FORMAT); // no tiles, but a last one
+    CHECK(header(first & 0xffff, second) == SLUICE_ERROR_FORMAT); // a last tile, but no tiles
     for (size_t size = 0; size < good.size(); ++size) {
         CHECK(parse(Bytes(good.begin(), good.begin() + ptrdiff_t(size))) ==
               SLUICE_ERROR_BUFFER_SIZE);
     }
     CHECK(sluiceParseTileStreamHeader(good.data(), 8, nullptr) == SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("tile stream: an identifier is any byte and its complement")
+{
+    Bytes bytes = readFile("runs.bin.l12.gdeflate");
+    for (uint32_t id = 0; id < 0x10000; ++id) {
+        bytes[0] = uint8_t(id);
+        bytes[1] = uint8_t(id >> 8);
+        REQUIRE(parse(bytes) == (bytes[0] + bytes[1] == 0xff ? SLUICE_OK : SLUICE_ERROR_FORMAT));
+    }
 }
 
 TEST_CASE("tile stream: zero tiles")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Headers of Zstandard frames, and frames that break exactly one rule of docs/format.md, section 12,
-// or two: each has its status.
+// Tests headers of Zstandard frames, and frames that break exactly one rule of docs/format.md,
+// section 12, or two of them. Each has its status.
 #include "tests/support/zstd_maker.h"
 
 #include <functional>
@@ -15,7 +15,7 @@ constexpr uint32_t kOk = SLUICE_TILE_OK, kTruncated = SLUICE_TILE_TRUNCATED,
                    kLimit = SLUICE_TILE_LIMIT, kBadChecksum = SLUICE_TILE_BAD_CHECKSUM,
                    kUnsupported = SLUICE_TILE_UNSUPPORTED;
 
-// A frame of one raw block.
+// Returns a frame of one raw block.
 Bytes rawFrame(const ZstdHeader& header, const Bytes& bytes)
 {
     ZstdMaker maker;
@@ -41,7 +41,8 @@ Bytes joined(Bytes first, const Bytes& second)
     return first;
 }
 
-// The status of a frame with one compressed block of 20 letters and a sequence, changed.
+// Returns the status of a frame with one compressed block of 20 letters and two sequences, after
+// `change` has changed the block's parts.
 uint32_t changedStatus(const std::function<void(ZstdBlockParts&)>& change,
                        uint32_t literalKind = SLUICE_ZS_LITERALS_RAW, uint32_t streams = 1,
                        const ZstdTable* tables = nullptr)
@@ -56,7 +57,7 @@ uint32_t changedStatus(const std::function<void(ZstdBlockParts&)>& change,
 
 } // namespace
 
-TEST_CASE("zstd errors: magic numbers and cut headers")
+ZSTD_TEST_CASE("zstd errors: magic numbers and cut headers")
 {
     const Bytes bytes = counting(300);
     ZstdHeader header = sized(300, 8);
@@ -74,21 +75,22 @@ TEST_CASE("zstd errors: magic numbers and cut headers")
         other[byte] ^= 1;
         CHECK(zstdStatus(other, bytes.size()) == kBadCode);
     }
-    for (uint32_t version = 0x1e; version < 0x28; ++version) { // formats before Zstandard 0.8
+    // Formats of Zstandard before version 0.8 are refused.
+    for (uint32_t version = 0x1e; version < 0x28; ++version) {
         Bytes legacy = frame;
         legacy[0] = uint8_t(version);
         CHECK(zstdStatus(legacy, bytes.size()) == kBadCode);
     }
 }
 
-TEST_CASE("zstd errors: descriptor, window and content size")
+ZSTD_TEST_CASE("zstd errors: descriptor, window and content size")
 {
     ZstdHeader header;
-    header.otherBits = 1 << 3; // reserved
+    header.otherBits = 1 << 3; // a reserved bit
     CHECK(zstdStatus(rawFrame(header, counting(5)), 5) == kBadCode);
-    header.otherBits = 1 << 4; // unused
+    header.otherBits = 1 << 4; // an unused bit
     checkZstd(rawFrame(header, counting(5)), counting(5));
-    for (uint32_t window = 1; window < 256; ++window) { // to 3.75 TiB
+    for (uint32_t window = 1; window < 256; ++window) { // windows up to 3.75 TiB
         header = {};
         header.window = window;
         checkZstd(rawFrame(header, counting(5)), counting(5));
@@ -105,7 +107,8 @@ TEST_CASE("zstd errors: descriptor, window and content size")
         checkZstd(rawFrame(sized(size, 1, true), counting(size)), counting(size));
     for (const size_t size : {256, 257, 65791})
         checkZstd(rawFrame(sized(size, 2, true), counting(size)), counting(size));
-    // The largest size is taken and then not there; more than that is not taken.
+    // The largest size is accepted, but then that much content is missing. Larger sizes are
+    // refused.
     constexpr uint64_t kMost = SLUICE_ZS_MAX_HISTORY;
     CHECK(zstdStatus(rawFrame(sized(kMost, 4), counting(5)), 5) == kTooShort);
     CHECK(zstdStatus(rawFrame(sized(kMost + 1, 4), counting(5)), 5) == kLimit);
@@ -121,18 +124,18 @@ TEST_CASE("zstd errors: descriptor, window and content size")
     CHECK(withDictionary(kMost - 99) == kLimit);
 }
 
-TEST_CASE("zstd errors: dictionary ids")
+ZSTD_TEST_CASE("zstd errors: dictionary ids")
 {
     for (const uint32_t width : {1u, 2u, 4u}) {
         ZstdHeader header;
         header.dictionaryIdBytes = width;
-        checkZstd(rawFrame(header, counting(5)), counting(5)); // 0 is none
+        checkZstd(rawFrame(header, counting(5)), counting(5)); // id 0 means no dictionary
         header.dictionaryId = 200;
         CHECK(zstdStatus(rawFrame(header, counting(5)), 5) == kUnsupported);
     }
 }
 
-TEST_CASE("zstd errors: blocks")
+ZSTD_TEST_CASE("zstd errors: blocks")
 {
     ZstdMaker maker;
     maker.add(3, counting(5));
@@ -149,19 +152,19 @@ TEST_CASE("zstd errors: blocks")
         append(frame, zstdBlockHeader(kind, 5, true));
         append(frame, Bytes(content - 1));
         CHECK(zstdStatus(frame, 5) == kTruncated);
-        // A window of 1 KiB
+        // The window has 1 KiB here.
         frame = zstdHeader({});
         append(frame, zstdBlockHeader(kind, SLUICE_ZS_MIN_WINDOW + 1, true));
         append(frame, Bytes(SLUICE_ZS_MIN_WINDOW + 1));
         CHECK(zstdStatus(frame, SLUICE_ZS_MIN_WINDOW + 1) == kLimit);
     }
-    // No block is the last one.
+    // No block says that it is the last one.
     Bytes frame = zstdHeader({});
     append(frame, zstdBlock(SLUICE_ZS_RAW, counting(5), false));
     CHECK(zstdStatus(frame, 5) == kTruncated);
 }
 
-TEST_CASE("zstd errors: checksums, and bytes behind the frame")
+ZSTD_TEST_CASE("zstd errors: checksums, and bytes behind the frame")
 {
     ZstdHeader header;
     header.checksum = true;
@@ -183,7 +186,7 @@ TEST_CASE("zstd errors: checksums, and bytes behind the frame")
     CHECK(zstdStatus(joined(frame, zstdChecksum(counting(5))), 5) == kBadCode);
 }
 
-TEST_CASE("zstd errors: skippable frames")
+ZSTD_TEST_CASE("zstd errors: skippable frames")
 {
     const Bytes frame = rawFrame({}, counting(5));
     for (uint32_t number = 0; number < 16; ++number) {
@@ -199,17 +202,18 @@ TEST_CASE("zstd errors: skippable frames")
     Bytes longest = zstdSkippable(0, Bytes(100));
     std::fill_n(longest.begin() + 4, 4, uint8_t(0xff));
     CHECK(zstdStatus(longest, 0) == kTruncated);
-    for (const char* magic : {"4f 2a 4d 18", "60 2a 4d 18"}) // none of the 16
+    // Neither is one of the 16 magic numbers.
+    for (const char* magic : {"4f 2a 4d 18", "60 2a 4d 18"})
         CHECK(zstdStatus(joined(fromHex(magic), Bytes(4)), 0) == kBadCode);
 }
 
-TEST_CASE("zstd errors: literals")
+ZSTD_TEST_CASE("zstd errors: literals")
 {
     const auto header = [](const char* hex) {
         return [hex](ZstdBlockParts& parts) { parts.literalsHeader = fromHex(hex); };
     };
     CHECK(changedStatus([](ZstdBlockParts&) {}) == kOk);
-    // Cut behind the header of the literals, inside it, and with none at all
+    // Cuts the block after the header of the literals, inside it, or before it.
     const auto only = [](const Bytes& bytes) {
         return [bytes](ZstdBlockParts& parts) {
             parts = {};
@@ -224,17 +228,17 @@ TEST_CASE("zstd errors: literals")
                 CHECK(changedStatus(only(cut(whole, size))) == kTruncated);
         }
     }
-    CHECK(changedStatus(header("0c ff 1f")) == kTruncated);   // raw, 131,056
-    CHECK(changedStatus(header("1c 00 20")) == kLimit);       // raw, 131,073
-    CHECK(changedStatus(header("1d 00 20")) == kLimit);       // RLE
-    CHECK(changedStatus(header("fc ff ff")) == kLimit);       // raw, 2^20 - 1
-    CHECK(changedStatus(header("1e 00 60 00 00")) == kLimit); // coded, 131,073
-    CHECK(changedStatus(header("56 00 00")) == kBadCode);     // four streams of 5
-    CHECK(changedStatus(header("57 00 00")) == kBadCode);     // treeless
-    CHECK(changedStatus(header("43 01 00")) == kBadCode);     // treeless, one stream
+    CHECK(changedStatus(header("0c ff 1f")) == kTruncated);   // raw, 131,056 literals
+    CHECK(changedStatus(header("1c 00 20")) == kLimit);       // raw, 131,073 literals
+    CHECK(changedStatus(header("1d 00 20")) == kLimit);       // RLE, 131,073 literals
+    CHECK(changedStatus(header("fc ff ff")) == kLimit);       // raw, 2^20 - 1 literals
+    CHECK(changedStatus(header("1e 00 60 00 00")) == kLimit); // coded, 131,073 literals
+    CHECK(changedStatus(header("56 00 00")) == kBadCode);     // 5 literals in four streams
+    CHECK(changedStatus(header("57 00 00")) == kBadCode);     // treeless, without an earlier tree
+    CHECK(changedStatus(header("43 01 00")) == kBadCode);     // the same in one stream
 }
 
-TEST_CASE("zstd errors: trees")
+ZSTD_TEST_CASE("zstd errors: trees")
 {
     constexpr uint32_t kHuffman = SLUICE_ZS_LITERALS_HUFFMAN;
     const auto tree = [](const Bytes& bytes) {
@@ -253,32 +257,33 @@ TEST_CASE("zstd errors: trees")
         };
     };
     CHECK(changedStatus(onlyTree({}), kHuffman) == kTruncated);
-    CHECK(changedStatus(onlyTree({0}), kHuffman) == kTruncated); // no FSE description
+    CHECK(changedStatus(onlyTree({0}), kHuffman) == kTruncated); // there is no FSE description
     const Bytes direct = zstdTree(fewWeights(), true), coded = zstdTree(fewWeights(), false);
     for (const Bytes* bytes : {&direct, &coded}) {
         for (size_t size = 1; size < bytes->size(); ++size)
             CHECK(changedStatus(onlyTree(cut(*bytes, size)), kHuffman) == kTruncated);
-        CHECK(changedStatus(onlyTree(*bytes), kHuffman) == kBadCode); // no stream
+        CHECK(changedStatus(onlyTree(*bytes), kHuffman) == kBadCode); // there is no stream
         CHECK(changedStatus(tree(*bytes), kHuffman) == kOk);
     }
-    CHECK(changedStatus(tree({129, 0x00}), kHuffman) == kBadCode); // no weight
-    CHECK(changedStatus(tree({128, 0x20}), kHuffman) == kBadCode); // no weight of 1
-    CHECK(changedStatus(tree({129, 0x41}), kHuffman) == kBadCode); // 9 are missing 7
-    CHECK(changedStatus(tree({129, 0xc1}), kHuffman) == kBadCode); // a weight of 12
+    CHECK(changedStatus(tree({129, 0x00}), kHuffman) == kBadCode); // there is no weight except 0
+    CHECK(changedStatus(tree({128, 0x20}), kHuffman) == kBadCode); // there is no weight of 1
+    // They add up to 9; the missing 7 is no power of 2.
+    CHECK(changedStatus(tree({129, 0x41}), kHuffman) == kBadCode);
+    CHECK(changedStatus(tree({129, 0xc1}), kHuffman) == kBadCode); // a weight of 12 is too large
     CHECK(changedStatus(tree({129, 0xf1}), kHuffman) == kBadCode);
-    // The last byte of the weights' bits is 0.
+    // The last byte of the weights' bits is 0, so the mark is missing.
     Bytes unmarked = coded;
     unmarked.back() = 0;
     CHECK(changedStatus(tree(unmarked), kHuffman) == kBadCode);
 }
 
-TEST_CASE("zstd errors: streams of literals")
+ZSTD_TEST_CASE("zstd errors: streams of literals")
 {
     for (const uint32_t streams : {1u, 4u}) {
         CAPTURE(streams);
         CHECK(changedStatus([](ZstdBlockParts& parts) { parts.streams.back() = 0; },
                             SLUICE_ZS_LITERALS_HUFFMAN, streams) == kBadCode);
-        // Bits are left over, bits are missing: the streams of more and of fewer letters
+        // Bits are left over or missing: the streams are those of more or of fewer letters.
         for (const size_t letters : {16u, 19u, 21u, 24u}) {
             const uint32_t status = changedStatus(
                 [&](ZstdBlockParts& parts) {
@@ -304,7 +309,8 @@ TEST_CASE("zstd errors: streams of literals")
     }
     CHECK(changedStatus([](ZstdBlockParts& parts) { parts.jumps[1] = 255; },
                         SLUICE_ZS_LITERALS_HUFFMAN, 4) == kBadCode);
-    // The sizes take all bytes, so that none is left for the fourth stream; and no room for sizes.
+    // The sizes of the streams take all bytes, so that none is left for the fourth one. Or there is
+    // no room for the sizes.
     for (const size_t left : {0u, 1u, 5u, 6u, 7u, 9u}) {
         const uint32_t status = changedStatus(
             [&](ZstdBlockParts& parts) {
@@ -320,7 +326,7 @@ TEST_CASE("zstd errors: streams of literals")
     }
 }
 
-TEST_CASE("zstd errors: headers and tables of sequences")
+ZSTD_TEST_CASE("zstd errors: headers and tables of sequences")
 {
     const auto header = [](const char* hex) {
         return changedStatus(
@@ -337,26 +343,27 @@ TEST_CASE("zstd errors: headers and tables of sequences")
     CHECK(end("80") == kTruncated);
     CHECK(end("ff 00") == kTruncated);
     CHECK(end("02") == kTruncated);
-    CHECK(end("ff ab 2b") == kLimit); // before the modes
+    CHECK(end("ff ab 2b") == kLimit); // decided before the modes are read
     CHECK(end("00 00") == kBadCode);
     CHECK(end("80 00 00") == kBadCode);
-    CHECK(end("02 00") == kBadCode); // no bits
+    CHECK(end("02 00") == kBadCode); // there are no bits
     CHECK(header("02 01") == kBadCode);
     CHECK(header("02 02") == kBadCode);
     for (const char* repeat : {"02 c0", "02 30", "02 0c"})
         CHECK(header(repeat) == kBadCode);
-    for (const char* one : {"02 40", "02 10", "02 04"}) // one symbol, which is not there
+    for (const char* one : {"02 40", "02 10", "02 04"}) // a table of one symbol, which is missing
         CHECK(end(one) == kTruncated);
     for (const char* one : {"02 40 24", "02 10 20", "02 04 35", "02 40 ff", "02 10 ff", "02 04 ff"})
         CHECK(end(one) == kBadCode);
-    // FSE: a log above the table's; nothing; counts that go on past the last symbol
+    // Tables in FSE: a log above the limit, nothing at all, and counts that go on after the last
+    // symbol.
     for (const char* coded : {"02 80 05", "02 20 04", "02 08 05"})
         CHECK(end(coded) == kBadCode);
     for (const char* coded : {"02 80", "02 20", "02 08", "02 80 00"})
         CHECK(end(coded) == kTruncated);
 }
 
-TEST_CASE("zstd errors: bits of sequences")
+ZSTD_TEST_CASE("zstd errors: bits of sequences")
 {
     const auto changed = [](const std::function<void(Bytes&)>& change) {
         return changedStatus([&](ZstdBlockParts& parts) { change(parts.bits); });
@@ -368,7 +375,7 @@ TEST_CASE("zstd errors: bits of sequences")
     CHECK(changed([](Bytes& bits) { bits.insert(bits.begin(), 0); }) == kBadCode);
 }
 
-TEST_CASE("zstd errors: sizes and offsets")
+ZSTD_TEST_CASE("zstd errors: sizes and offsets")
 {
     const auto made = [](const Bytes& literals, const ZstdSequences& sequences) {
         return changedStatus([&](ZstdBlockParts& parts) {
@@ -383,21 +390,21 @@ TEST_CASE("zstd errors: sizes and offsets")
             parts.bits = zstdSequenceBits(sequences, tables);
         });
     };
-    // The frame's content has 33 bytes.
+    // The frame's content must have 33 bytes.
     CHECK(made(counting(20), {{4, 7, 13}}) == kOk);
     CHECK(made(counting(20), {{20, 7, 13}}) == kOk);
     CHECK(made(counting(20), {{21, 7, 13}}) == kBadCode); // more literals than there are
     CHECK(made(counting(20), {{4, 7, 14}}) == kTooLong);
     CHECK(made(counting(20), {{4, 7, 12}}) == kTooShort);
-    CHECK(made(counting(20), {{4, 8, 13}}) == kBadOffset); // 5 of 4
-    CHECK(made(counting(20), {{0, 4, 13}}) == kBadOffset); // nothing is there
-    CHECK(made(counting(20), {{0, 3, 13}}) == kBadOffset); // first - 1
+    CHECK(made(counting(20), {{4, 8, 13}}) == kBadOffset); // offset 5 after 4 bytes
+    CHECK(made(counting(20), {{0, 4, 13}}) == kBadOffset); // there is no byte yet
+    CHECK(made(counting(20), {{0, 3, 13}}) == kBadOffset); // the first offset minus 1
     CHECK(made(counting(20), {{4, 7, 131052}}) == kTooLong);
     CHECK(made(counting(20), {{4, 7, 131053}}) == kLimit);
     CHECK(made(counting(20), {{4, 1u << 28, 13}}) == kBadOffset);
 }
 
-TEST_CASE("zstd errors: the first phase with a fault decides, in it the first block")
+ZSTD_TEST_CASE("zstd errors: the first phase with a fault decides, in it the first block")
 {
     struct Fault {
         const char* name;
@@ -446,8 +453,8 @@ TEST_CASE("zstd errors: the first phase with a fault decides, in it the first bl
             CHECK(outcome.block == (secondDecides ? 3 : 1));
         }
     }
-    // Frames of a region: the checksum of the first comes before an offset in the second, but not
-    // before a table there.
+    // With two frames in a region, a wrong checksum of the first one comes before a wrong offset in
+    // the second one, but after a wrong table there.
     ZstdHeader header;
     header.checksum = true;
     Bytes wrong = rawFrame(header, counting(5));

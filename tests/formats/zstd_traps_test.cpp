@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests what decoders of Zstandard frames have got wrong or could: a test for each, by name.
+// Tests what decoders of Zstandard frames have got wrong, or could get wrong. Each test case is
+// named after one such trap.
 #include "tests/support/devices.h"
 #include "tests/support/zstd_maker.h"
 
@@ -49,7 +50,7 @@ ZstdTable fse(const std::vector<uint32_t>& frequencies, uint32_t log)
     return table;
 }
 
-// Checks that libzstd agrees that the frame decodes to these bytes.
+// Checks that this decoder and libzstd decode the frame to these bytes.
 void checkBoth(const Bytes& frame, const Bytes& content)
 {
     checkZstd(frame, content);
@@ -59,7 +60,8 @@ void checkBoth(const Bytes& frame, const Bytes& content)
 }
 void checkBoth(const ZstdMaker& maker) { checkBoth(maker.frame(), maker.content); }
 
-// The status of a block behind the maker's, whose content is not known.
+// Returns the status of the maker's frame with one more block, whose content is not known. more:
+// how many bytes it shall add.
 uint32_t statusWith(ZstdMaker maker, const Bytes& block, size_t more)
 {
     maker.add(SLUICE_ZS_COMPRESSED, block);
@@ -68,32 +70,32 @@ uint32_t statusWith(ZstdMaker maker, const Bytes& block, size_t more)
 
 } // namespace
 
-TEST_CASE("zstd trap: golden vectors of zstd's own tests")
+ZSTD_TEST_CASE("zstd trap: golden vectors of zstd's own tests")
 {
     checkZstd(golden("empty-block.zst"), Bytes());
     checkZstd(golden("rle-first-block.zst"), Bytes(1 << 20));
     checkZstd(golden("zeroSeq_2B.zst"), textBytes("Hello World!\n"));
-    // libzstd 1.5.4 takes the three.
+    // libzstd 1.5.4 accepts all three.
     CHECK(zstdStatus(golden("off0.bin.zst"), 18) == kBadOffset);
     CHECK(zstdStatus(golden("zeroSeq_extraneous.zst"), 13) == kBadCode);
     CHECK(zstdStatus(golden("truncated_huff_state.zst"), 7) == kBadCode);
 }
 
-TEST_CASE("zstd trap: frames of zstd's page of errata")
+ZSTD_TEST_CASE("zstd trap: frames of zstd's page of errata")
 {
     checkZstd(fromHex("28b52ffd 2000 150000 0000"), Bytes());
     checkZstd(fromHex("28b52ffd a001000200 02001000 0b000000"), Bytes(kBlock + 1));
-    // A table of two bytes and a stream of one
+    // This frame has a table of two bytes and a stream of one.
     const Bytes tiny =
         fromHex("28b52ffd2027c500 0080f3f1f0ecebc6 c5c7f09d43000000 e0e00658 0100603e52");
     const LibzstdDecoded theirs = decodeByLibzstd(tiny, 0x27);
     CHECK(theirs.error == ZSTD_error_no_error);
     checkZstd(tiny, theirs.bytes);
-    // Without its magic number
+    // This frame has no magic number.
     CHECK(zstdStatus(fromHex("27b52ffd000319 0000666f6f3fbac459"), 3) == kBadCode);
 }
 
-TEST_CASE("zstd trap: a block that decodes to exactly 128 KiB, by literals and by a match")
+ZSTD_TEST_CASE("zstd trap: a block that decodes to exactly 128 KiB, by literals and by a match")
 {
     ZstdMaker maker;
     maker.coded(fewLetters(kBlock), {}, nullptr, kHuffman, 4);
@@ -105,7 +107,7 @@ TEST_CASE("zstd trap: a block that decodes to exactly 128 KiB, by literals and b
     checkBoth(maker);
 }
 
-TEST_CASE("zstd trap: a block that decodes to one byte more than 128 KiB")
+ZSTD_TEST_CASE("zstd trap: a block that decodes to one byte more than 128 KiB")
 {
     for (const uint32_t length : {kBlock + 1, 131074u}) {
         ZstdMaker maker;
@@ -118,9 +120,9 @@ TEST_CASE("zstd trap: a block that decodes to one byte more than 128 KiB")
     CHECK(zstdStatus(maker.frame(), maker.content.size()) == kLimit);
 }
 
-TEST_CASE("zstd trap: a compressed block of exactly 131,072 bytes")
+ZSTD_TEST_CASE("zstd trap: a compressed block of exactly 131,072 bytes")
 {
-    ZstdMaker maker; // as zstd's golden block-128k has it
+    ZstdMaker maker; // like zstd's golden file block-128k
     maker.coded(Bytes(kBlock - 4), {});
     const Bytes frame = maker.frame();
     CHECK(frame.size() == 4 + 2 + 3 + kBlock);
@@ -128,7 +130,7 @@ TEST_CASE("zstd trap: a compressed block of exactly 131,072 bytes")
     CHECK(XXH64(frame.data(), frame.size(), 0) == 11201642040466773702u);
 }
 
-TEST_CASE("zstd trap: blocks of nothing, of each type, first and last")
+ZSTD_TEST_CASE("zstd trap: blocks of nothing, of each type, first and last")
 {
     const auto nothing = [](ZstdMaker& maker, uint32_t kind) {
         if (kind == 0) maker.raw({});
@@ -151,7 +153,7 @@ TEST_CASE("zstd trap: blocks of nothing, of each type, first and last")
     }
 }
 
-TEST_CASE("zstd trap: 43,690 and 43,691 sequences, and counts in one, two and three bytes")
+ZSTD_TEST_CASE("zstd trap: 43,690 and 43,691 sequences, and counts in one, two and three bytes")
 {
     for (const uint32_t count : {1u, 127u, 128u, 255u, 256u, 0x7effu, 0x7f00u, 43690u}) {
         CAPTURE(count);
@@ -173,7 +175,7 @@ TEST_CASE("zstd trap: 43,690 and 43,691 sequences, and counts in one, two and th
     maker.raw(counting(8));
     maker.coded({}, ZstdSequences(43691, {0, 7, 3}));
     CHECK(zstdStatus(maker.frame(), maker.content.size()) == kLimit);
-    // With a window of 1 KiB the limit is 341 sequences.
+    // With a window of 1 KiB, 341 sequences are the limit.
     for (const uint32_t count : {341u, 342u}) {
         ZstdMaker small;
         small.raw(counting(8));
@@ -184,14 +186,14 @@ TEST_CASE("zstd trap: 43,690 and 43,691 sequences, and counts in one, two and th
     }
 }
 
-TEST_CASE("zstd trap: many blocks of 43,690 sequences each, all chains of copies")
+ZSTD_TEST_CASE("zstd trap: many blocks of 43,690 sequences each, all chains of copies")
 {
     const ZstdTable tables[3] = {one(0), one(2), one(0)};
     ZstdMaker maker;
     maker.raw(counting(8));
     for (uint32_t i = 0; i < 20; ++i) {
         const size_t before = maker.content.size();
-        // One bit of an offset is 4 or 5 less 3; both occur.
+        // An offset has one bit: its value is 4 or 5, minus 3. Both occur.
         ZstdSequences sequences(43690, {0, 7, 3});
         maker.coded({}, sequences, tables);
         CHECK(maker.content.size() == before + 131070);
@@ -199,13 +201,14 @@ TEST_CASE("zstd trap: many blocks of 43,690 sequences each, all chains of copies
     checkBoth(maker);
 }
 
-TEST_CASE("zstd trap: one symbol for all sequences, and the symbols that there are not")
+ZSTD_TEST_CASE("zstd trap: one symbol for all sequences, and the symbols that there are not")
 {
     ZstdMaker maker;
     const ZstdTable tables[3] = {one(3), one(2), one(4)};
     maker.coded(counting(12), ZstdSequences(4, {3, 4, 7}), tables);
     checkBoth(maker);
-    // All three take no bits but those of the offset; the last symbols are taken, those behind not.
+    // None of the three tables takes bits except for extra bits. The last symbol of each is
+    // accepted, the one after it is not.
     constexpr uint32_t kLast[3] = {35, 31, 52};
     for (uint32_t kind = 0; kind < 3; ++kind) {
         for (uint32_t more = 0; more < 2; ++more) {
@@ -215,7 +218,8 @@ TEST_CASE("zstd trap: one symbol for all sequences, and the symbols that there a
             bits.put(0, zstdExtraBits(kind, kLast[kind]));
             append(block, bits.finish());
             const uint32_t status = statusWith({}, block, 3);
-            // A length of literals that are not there; an offset too far; a match too long
+            // The sequence has a length of literals that are not there, an offset that is too far,
+            // or a match that is too long.
             CHECK(status == (more != 0   ? kBadCode
                              : kind == 0 ? kBadCode
                              : kind == 1 ? kBadOffset
@@ -227,7 +231,8 @@ TEST_CASE("zstd trap: one symbol for all sequences, and the symbols that there a
                    (more != 0 ? sluice::cpu::ZstdPhase::tables : sluice::cpu::ZstdPhase::output)));
         }
     }
-    // In FSE descriptions too
+    // A described FSE table, too, may have the last symbol, but not the one after it. The block has
+    // no bits of sequences, so it fails in any case, but later if its table is accepted.
     for (uint32_t kind = 0; kind < 3; ++kind) {
         for (uint32_t more = 0; more < 2; ++more) {
             std::vector<uint32_t> frequencies(kLast[kind] + 1 + more);
@@ -245,7 +250,7 @@ TEST_CASE("zstd trap: one symbol for all sequences, and the symbols that there a
     }
 }
 
-TEST_CASE("zstd trap: tables taken again after predefined ones, one symbol, and other blocks")
+ZSTD_TEST_CASE("zstd trap: tables taken again after predefined ones, one symbol, and other blocks")
 {
     const ZstdTable repeat[3] = {again(), again(), again()};
     const ZstdTable singles[3] = {one(2), one(2), one(1)};
@@ -258,14 +263,14 @@ TEST_CASE("zstd trap: tables taken again after predefined ones, one symbol, and 
             maker.coded(counting(9), sequences, first);
             if (between == 1) maker.raw(counting(100));
             if (between == 2) maker.rle('y', 100);
-            if (between == 3) maker.coded(fewLetters(50), {}); // no sequences, so no tables
+            if (between == 3) maker.coded(fewLetters(50), {}); // it has no sequences, so no tables
             maker.coded(counting(8), sequences, repeat);
             maker.coded(counting(8), sequences, mixed);
             maker.coded(counting(8), sequences, repeat);
             checkBoth(maker);
         }
     }
-    // In the first block with sequences there are none; nor do those of the frame before count.
+    // The first block with sequences has no earlier tables. Those of the frame before do not count.
     ZstdMaker before;
     before.coded(counting(9), sequences, coded);
     for (uint32_t kind = 0; kind < 3; ++kind) {
@@ -283,7 +288,7 @@ TEST_CASE("zstd trap: tables taken again after predefined ones, one symbol, and 
     }
 }
 
-TEST_CASE("zstd trap: treeless literals after raw and RLE literals, and first")
+ZSTD_TEST_CASE("zstd trap: treeless literals after raw and RLE literals, and first")
 {
     for (const uint32_t between : {SLUICE_ZS_LITERALS_RAW, SLUICE_ZS_LITERALS_RLE}) {
         for (const uint32_t streams : {1u, 4u}) {
@@ -301,7 +306,7 @@ TEST_CASE("zstd trap: treeless literals after raw and RLE literals, and first")
     }
 }
 
-TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and 256 weights")
+ZSTD_TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and 256 weights")
 {
     const auto withTree = [](const ZstdWeights& weights, const Bytes& tree, const Bytes& literals) {
         ZstdMaker maker;
@@ -314,7 +319,8 @@ TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and
         maker.content = literals;
         return maker;
     };
-    for (const uint32_t bits : {1u, 2u, 10u, 11u, 12u}) { // codewords of 1, 2 … bits, bits
+    // Codes have 1, 2, 3 ... bits; the longest length occurs twice.
+    for (const uint32_t bits : {1u, 2u, 10u, 11u, 12u}) {
         ZstdWeights weights;
         for (uint32_t i = 0; i < bits; ++i)
             weights.push_back(uint8_t(bits - i));
@@ -323,7 +329,7 @@ TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and
         for (size_t i = 0; i < all.size(); ++i)
             all[i] = uint8_t(i);
         for (const bool direct : {true, false}) {
-            if (!direct && (bits < 2 || bits > 11)) continue; // two weights at least
+            if (!direct && (bits < 2 || bits > 11)) continue; // FSE needs two weights or more
             const ZstdMaker maker = withTree(weights, zstdTree(weights, direct), all);
             if (bits <= 11)
                 checkBoth(maker);
@@ -331,7 +337,8 @@ TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and
                 CHECK(zstdStatus(maker.frame(), all.size()) == kBadCode);
         }
     }
-    // 255 weights and the last; all of one length, so that the states of the FSE code take no bits
+    // 255 weights and the last one, which is not sent. All codes have the same length, so the
+    // states of the FSE code take no bits.
     const ZstdWeights all(256, 1);
     Bytes literals(256);
     for (size_t i = 0; i < literals.size(); ++i)
@@ -341,7 +348,7 @@ TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and
     checkBoth(withTree(all, tree, literals));
     CHECK(zstdTree(ZstdWeights(128, 1), true).size() == 1 + 64);
     checkBoth(withTree(ZstdWeights(128, 1), zstdTree(ZstdWeights(128, 1), true), Bytes(10, 127)));
-    // 256 weights and more, and a state that is never left
+    // More than 256 weights, and weights whose state is never left.
     const ZstdWeights tooMany(258, 1);
     CHECK(zstdStatus(withTree(all, zstdTree(tooMany, false), literals).frame(), 256) == kBadCode);
     Bytes endless = zstdDescription([] {
@@ -351,12 +358,12 @@ TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and
         counts.count[1] = 32;
         return counts;
     }());
-    append(endless, {0, 0x04}); // the first states and no more
+    append(endless, {0, 0x04}); // only the first states
     endless.insert(endless.begin(), uint8_t(endless.size()));
     CHECK(zstdStatus(withTree(all, endless, literals).frame(), 256) == kBadCode);
 }
 
-TEST_CASE("zstd trap: four streams of 6 and of 9 literals, the last of which has none")
+ZSTD_TEST_CASE("zstd trap: four streams of 6 and of 9 literals, the last of which has none")
 {
     for (size_t count = 6; count < 20; ++count) {
         CAPTURE(count);
@@ -366,7 +373,7 @@ TEST_CASE("zstd trap: four streams of 6 and of 9 literals, the last of which has
     }
 }
 
-TEST_CASE("zstd trap: one stream of no literals")
+ZSTD_TEST_CASE("zstd trap: one stream of no literals")
 {
     ZstdMaker maker;
     maker.coded({}, {}, nullptr, kHuffman, 1);
@@ -374,7 +381,7 @@ TEST_CASE("zstd trap: one stream of no literals")
     checkZstd(maker.frame(), maker.content);
 }
 
-TEST_CASE("zstd trap: the first offset less one, twice and across blocks")
+ZSTD_TEST_CASE("zstd trap: the first offset less one, twice and across blocks")
 {
     ZstdMaker maker;
     maker.raw(counting(100));
@@ -384,7 +391,7 @@ TEST_CASE("zstd trap: the first offset less one, twice and across blocks")
     maker.coded({}, {{0, 3, 4}, {0, 1, 5}, {0, 2, 5}, {0, 3, 5}});
     CHECK(maker.state.repeats[0] > 1);
     checkBoth(maker);
-    // From 1 it is none; libzstd 1.5.4 goes on with 1.
+    // If the first offset is 1, it becomes 0, which is refused. libzstd 1.5.4 goes on with 1.
     for (const uint32_t block : {0u, 1u}) {
         ZstdMaker wrong;
         wrong.coded(counting(10), {{10, 4, 3}});
@@ -398,9 +405,10 @@ TEST_CASE("zstd trap: the first offset less one, twice and across blocks")
     }
 }
 
-TEST_CASE("zstd trap: offsets taken again over blocks, in all orders of four")
+ZSTD_TEST_CASE("zstd trap: offsets taken again over blocks, in all orders of four")
 {
-    // Each of the sequences is of another block, or of the same; three of them are of any kind.
+    // Four sequences are of any kind. Each is in a block of its own, or the second and third are in
+    // one block.
     constexpr std::array<ZstdSequence, 8> kKinds = {
         {{1, 1, 3}, {1, 2, 3}, {1, 3, 3}, {0, 1, 3}, {0, 2, 3}, {0, 3, 3}, {1, 30, 3}, {0, 41, 3}}};
     for (uint32_t order = 0; order < 8 * 8 * 8 * 8; ++order) {
@@ -412,7 +420,7 @@ TEST_CASE("zstd trap: offsets taken again over blocks, in all orders of four")
         maker.coded(counting(3), {{1, 63, 3}, {1, 53, 4}, {1, 43, 3}});
         for (uint32_t k = 0; k < 4; ++k) {
             left.push_back(kKinds[order >> 3 * k & 7]);
-            if (k == 1 && order % 3 == 0) continue; // two in one block
+            if (k == 1 && order % 3 == 0) continue; // this one and the next are in one block
             uint32_t literals = 0;
             for (const ZstdSequence& sequence : left)
                 literals += sequence.literals;
@@ -426,7 +434,7 @@ TEST_CASE("zstd trap: offsets taken again over blocks, in all orders of four")
     }
 }
 
-TEST_CASE("zstd trap: 43,690 sequences that take the first offset less one, to the end")
+ZSTD_TEST_CASE("zstd trap: 43,690 sequences that take the first offset less one, to the end")
 {
     ZstdMaker maker;
     maker.raw(counting(kBlock));
@@ -436,7 +444,7 @@ TEST_CASE("zstd trap: 43,690 sequences that take the first offset less one, to t
     checkBoth(maker);
 }
 
-TEST_CASE("zstd trap: offsets as far as the frame's start, further, and beyond the window")
+ZSTD_TEST_CASE("zstd trap: offsets as far as the frame's start, further, and beyond the window")
 {
     const auto single = [](uint32_t offset) {
         ZstdMaker maker;
@@ -451,28 +459,29 @@ TEST_CASE("zstd trap: offsets as far as the frame's start, further, and beyond t
     };
     CHECK(zstdStatus(single(102), 107) == kOk);
     CHECK(zstdStatus(single(103), 107) == kBadOffset);
-    // What lies before the frame is not its own.
+    // A frame cannot copy from the frame before it.
     Bytes frames = single(102);
     append(frames, single(103));
     CHECK(zstdStatus(frames, 214) == kBadOffset);
-    // Beyond a window of 1 KiB, inside the frame
+    // An offset beyond the window of 1 KiB, but inside the frame, is accepted.
     ZstdMaker maker;
     for (uint32_t i = 0; i < 5; ++i)
         maker.raw(counting(1000));
     maker.coded({}, {{0, 4000 + 3, 100}});
     ZstdHeader header;
-    header.window = 1; // 1,152 bytes
+    header.window = 1; // a window of 1,152 bytes
     checkBoth(maker.frame(header), maker.content);
 }
 
-TEST_CASE("zstd trap: a match of 131,072, literals of 131,072, sums above the block")
+ZSTD_TEST_CASE("zstd trap: a match of 131,072, literals of 131,072, sums above the block")
 {
     ZstdMaker maker;
     maker.raw(counting(kBlock));
     maker.coded({}, {{0, kBlock + 3, kBlock}});
     maker.coded(fewLetters(kBlock - 3), {{kBlock - 3, 4, 3}}, nullptr, kHuffman, 4);
     checkBoth(maker);
-    // Lengths whose sum passes 2^32: 43,690 literal lengths of 131,071, then matches of 131,074
+    // The sum of lengths exceeds 2^32: 43,690 literal lengths of 131,071, then as many matches of
+    // 131,074 bytes.
     for (const bool literals : {true, false}) {
         ZstdMaker sums;
         sums.raw(counting(100));
@@ -490,14 +499,14 @@ TEST_CASE("zstd trap: a match of 131,072, literals of 131,072, sums above the bl
     }
 }
 
-TEST_CASE("zstd trap: literals that no sequence takes, after the last one")
+ZSTD_TEST_CASE("zstd trap: literals that no sequence takes, after the last one")
 {
     ZstdMaker maker;
     maker.coded(counting(500), {{10, 7, 4}, {0, 1, 4}});
     checkBoth(maker);
 }
 
-TEST_CASE("zstd trap: dictionary whose literals have fewer than 256 symbols")
+ZSTD_TEST_CASE("zstd trap: dictionary whose literals have fewer than 256 symbols")
 {
     const Bytes bytes = golden("http-dict-missing-symbols");
     sluice::zstd::Dictionary dictionary;
@@ -522,21 +531,22 @@ TEST_CASE("zstd trap: dictionary whose literals have fewer than 256 symbols")
     }
 }
 
-TEST_CASE("zstd trap: dictionaries that are cut or damaged")
+ZSTD_TEST_CASE("zstd trap: dictionaries that are cut or damaged")
 {
     std::mt19937 random = makeRandom(890);
     ZstdGenerator generator(random);
     const ZstdDictionaryParts parts = generator.dictionary(true);
     const size_t tables = parts.bytes.size() - parts.content.size();
     const auto status = [](const Bytes& bytes) {
-        const Bytes exact(bytes); // its end is watched
+        // A copy of the exact size, so that sanitizers notice reads after its end.
+        const Bytes exact(bytes);
         sluice::zstd::Dictionary dictionary;
         return sluice::zstd::readDictionary(exact.data(), exact.size(), dictionary);
     };
     CHECK(status(parts.bytes) == kOk);
     for (size_t size = 0; size < tables; ++size)
         CHECK(status({parts.bytes.begin(), parts.bytes.begin() + ptrdiff_t(size)}) ==
-              (size < 8 ? kOk : kTruncated)); // a raw one
+              (size < 8 ? kOk : kTruncated)); // with less than 8 bytes it is a raw dictionary
     for (uint32_t i = 0; i < 3; ++i) {
         for (const uint64_t repeat : {uint64_t(0), parts.content.size() + uint64_t(1)}) {
             Bytes bytes = parts.bytes;
@@ -554,9 +564,9 @@ TEST_CASE("zstd trap: dictionaries that are cut or damaged")
     }
 }
 
-TEST_CASE("zstd trap: 65,536 and 65,537 blocks, and 4,096 and one for every 256 bytes")
+ZSTD_TEST_CASE("zstd trap: 65,536 and 65,537 blocks, and 4,096 and one for every 256 bytes")
 {
-    // Blocks of nothing before those that have the content
+    // Returns a frame of empty blocks, followed by blocks with the content.
     const auto made = [](uint32_t blocks, size_t size) {
         ZstdMaker maker;
         Bytes frame = zstdHeader(ZstdHeader{{}, 0, false, false, 7 << 3});
@@ -586,7 +596,7 @@ TEST_CASE("zstd trap: 65,536 and 65,537 blocks, and 4,096 and one for every 256 
     CHECK(zstdStatus(frames, 0) == kLimit);
 }
 
-TEST_CASE("zstd trap: sizes of a region that its frames do not have")
+ZSTD_TEST_CASE("zstd trap: sizes of a region that its frames do not have")
 {
     ZstdMaker maker;
     maker.coded(counting(100), {{50, 33, 20}});

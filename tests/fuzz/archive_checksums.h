@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes an archive's checksums right, since nothing would get past them otherwise.
+// Repairs the checksums of an archive, since nearly all mutated archives would be rejected by them.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace sluice::fuzz {
 
-// file: any bytes; those shorter than a header stay as they are.
+// `file` may have any bytes. If it is shorter than a header it is left as it is.
 inline void repairChecksums(std::vector<uint8_t>& file)
 {
     if (file.size() < headerBytes) return;
     const uint64_t index = loadLe64(&file[headerIndexOffset]);
-    // Where the index is packed the checksums of records stay as they are.
-    const bool isPacked = file[headerVersionMajor] == kArchiveVersionShared;
+    // If the index is packed, the checksums of tile records are left as they are.
+    const bool isPacked = file[headerVersionMajor] >= kArchiveVersionShared;
     const uint64_t assets = isPacked ? 0 : loadLe32(&file[headerAssetCount]);
     if (index >= headerBytes && index <= file.size()) {
         for (uint64_t i = 0; i < assets && (i + 1) * assetBytes <= file.size() - index; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A streamer without threads, and a file in memory that it opens.
+// A streamer without threads, which opens a file in memory.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -51,7 +51,7 @@ struct ArchiveStreamer {
         require(sluiceCreateStreamer(&info, &handle) == SLUICE_OK);
     }
 
-    // Opens the file as an archive; the status says whether it is one.
+    // Opens the file as an archive. The status says whether it is one.
     SluiceStatus open(StreamedFile& file, SluiceStreamFile* opened)
     {
         const SluiceStreamFileInterface functions = {&file, file.bytes.size(), StreamedFile::read,
@@ -63,7 +63,7 @@ struct ArchiveStreamer {
         return event.status;
     }
 
-    // Asks for bytes of an asset, which come to `place` in the next turn.
+    // Requests bytes of an asset, which turn() reads into `place`.
     void request(SluiceStreamFile file, uint32_t asset, uint64_t offset,
                  std::vector<uint8_t>& place)
     {
@@ -79,7 +79,7 @@ struct ArchiveStreamer {
         require(sluiceStreamSubmit(handle, &info, &group) == SLUICE_OK);
     }
 
-    // Pumps until there is nothing to do, and polls. Returns how many events came.
+    // Pumps until there is nothing left to do, then polls. Returns the number of events.
     uint32_t turn(SluiceStreamEvent* events, uint32_t room)
     {
         uint32_t done = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks what was planned for a file: segments must cover it, and every tile must come back.
+// Checks the filter plan of a file: segments must cover it, and each tile must come back when its
+// filter is undone.
 #pragma once
 
 #include <sluice/sluice_filter.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer's reader of maps: what it takes must be safe to draw and to fly through.
+// Fuzzes the viewer's reader of maps: a map that it accepts must be safe to draw and to fly
+// through.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

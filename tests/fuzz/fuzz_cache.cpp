@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Entries of a cache whose checksums hold: what they contain goes to a writer of archives as pack
-// gives it, and is refused there or written.
+// Fuzzes entries of a cache whose checksums are right: their content goes to an archive writer, as
+// `pack` does it, which must refuse it or write it.
 #include <sluice/sluice_archive.h>
 
 #include <algorithm>

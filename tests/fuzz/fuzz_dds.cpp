@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DDS files: whatever the reader accepts lies inside the file, and a beginning of it gives the same.
+// Fuzzes the reader of DDS files: whatever it accepts lies inside the file, and reading only the
+// beginning gives the same.
 #include <sluice/sluice_image.h>
 
 #include <cstdlib>
@@ -16,14 +17,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     std::vector<uint8_t> file(data, data + size);
     if (size < 8) return 0;
     std::memcpy(file.data(), "DDS \x7c\0\0\0", 8);
-    // What the file has behind its first bytes need not be there: its last two bytes tell how much.
+    // The reader needs only the beginning, so the file may claim to be longer. Its last two bytes
+    // say by how much.
     const uint64_t fileSize = size + (uint64_t(file[size - 1]) << file[size - 2] % 40);
     SluiceImageInfo info;
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
     uint64_t needed = 0;
     const SluiceStatus status =
         sluiceParseImage(file.data(), size, fileSize, &info, levels, &needed);
-    for (size_t at = 0; at < size;) { // as a reader that knows only what it is told
+    for (size_t at = 0; at < size;) { // as a reader does that knows only what it is told to read
         const std::vector<uint8_t> start(file.begin(), file.begin() + ptrdiff_t(at));
         SluiceImageInfo other;
         SluiceImageLevel others[SLUICE_IMAGE_MAX_LEVELS];

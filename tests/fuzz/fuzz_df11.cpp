@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DF11 units: the check of the tables, and the CPU's decoder with whatever it is given. Input: kind
-// and number of rows, element count, position entries and stream bytes, then the tables one after
-// the other; what is missing of them is 0.
+// Fuzzes units of DFloat11 and ECF8: the check of their tables, and the CPU's decoder with any
+// input. The input has kind and number of rows, element count, position entries and stream bytes,
+// and then the tables one after the other; bytes that are missing count as 0.
 #include <sluice/sluice_df11.h>
 
 #include "formats/df11_form.h"
@@ -14,7 +14,7 @@ using namespace sluice;
 
 namespace {
 
-// Bytes of the input, then zeros.
+// The bytes of the input, followed by zeros.
 struct Input {
     const uint8_t* data;
     size_t size;

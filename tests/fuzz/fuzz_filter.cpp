@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone: a description and a tile from the input. What is undone must be what the
-// reference makes of it, and what the encoder turns into the same input again.
+// Fuzzes undoing filters, with a description and a tile from the input. The fast decoder must give
+// what the reference gives, and applying the filter to the result must give the input again.
 #include "cpu/filter_undo.h"
 
 #include <sluice/sluice_filter.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans of files of real sizes. The input is what says where records are: the JSON of a .glb, or the
-// beginning of another file; behind it come as many made-up bytes as textures and models have.
-//   byte 0     bits 0-3: the made-up bytes, 2^(6 + that), at most 2^20; bits 4-5: the tile's size,
-//              2^(12 + 2 * that); bit 6: filters are forced; bit 7: the layout of images
-//   byte 1     bits 0-1: what the made-up bytes are; bit 7: a .glb
+// Fuzzes filter plans of files of realistic size. The input says where records are: it is the JSON
+// of a .glb, or the beginning of another file. Made-up bytes follow, as many as textures and models
+// have.
+//   byte 0     bits 0-3: 2^(6 + this) made-up bytes, at most 2^20; bits 4-5: tiles of
+//              2^(12 + 2 * this) bytes; bit 6: filters are forced; bit 7: the layout of images
+//   byte 1     bits 0-1: the kind of made-up bytes; bit 7: a .glb
 #include "tests/fuzz/filter_plan_check.h"
 
 #include <cstring>
@@ -16,7 +17,7 @@ using namespace sluice::fuzz;
 
 namespace {
 
-// Numbers that filters find something in.
+// Returns numbers from which filters gain something.
 std::vector<uint8_t> makeContent(size_t size, uint32_t kind)
 {
     std::vector<uint8_t> bytes(size);

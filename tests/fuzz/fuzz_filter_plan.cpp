@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans of any bytes, as a file of each type.
+// Fuzzes filter plans: any bytes, taken for a file of each type.
 #include "tests/fuzz/filter_plan_check.h"
 
 using namespace sluice::fuzz;

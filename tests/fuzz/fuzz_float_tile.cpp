@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stored tile of codec FLOAT: four bytes of decoded size, then the tile. What the parser
-// accepts lies inside it, and the reference decoder reads nothing else.
+// Fuzzes stored tiles of codec FLOAT: four bytes of decoded size, then the tile. What the parser
+// accepts lies inside the tile, and the reference decoder reads nothing else.
 #include <sluice/sluice_float.h>
 #include <sluice/sluice_formats.h>
 
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
             tensor.raw + sluiceFloatRawSize(tensor.type, tensor.count) <= tensor.words &&
             tensor.words + tensor.wordsSize == storedSize);
 
-    // 16-byte aligned, with the ends watched.
+    // Memory aligned to 16 bytes, whose ends the sanitizer watches.
     const auto aligned = [](size_t bytes) {
         return std::unique_ptr<void, decltype(&std::free)>(
             std::aligned_alloc(16, (bytes + 15) / 16 * 16), std::free);

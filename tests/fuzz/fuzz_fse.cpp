@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Descriptions of FSE tables: what is accepted is a distribution, whose states lead to states of the
-// table, each symbol's to all of them; libzstd reads the same. The first two bytes are the limits.
+// Fuzzes descriptions of FSE tables. A description that is accepted must give a table whose states
+// lead to states of the table, and each symbol's states together to all of them; libzstd must read
+// it in the same way. The first two bytes are the limits.
 #include <sluice/sluice_fse.h>
 
 #include <numeric>
@@ -12,7 +13,7 @@
 using namespace sluice;
 using sluice::fuzz::require;
 
-// libzstd's own, which its archive has and its headers do not show.
+// Functions of libzstd that its archive contains and its headers do not declare.
 extern "C" size_t FSE_readNCount(short* normalized, uint32_t* lastSymbol, uint32_t* log,
                                  const void* bytes, size_t size);
 extern "C" uint32_t FSE_isError(size_t code);
@@ -35,7 +36,7 @@ void checkStates(const fse::Distribution& distribution)
     const uint32_t size = 1u << distribution.log;
     std::vector<fse::State> states(size);
     fse::buildStates(distribution, states.data());
-    // Each symbol's states lead to every state of the table, once.
+    // The states of each symbol must together lead to every state of the table once.
     std::vector<uint32_t> reached(size_t(distribution.symbols) * size);
     for (const fse::State& state : states) {
         require(state.symbol < distribution.symbols && state.bits <= distribution.log &&
@@ -55,7 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (size < 3) return 0;
     const uint32_t maxSymbols = data[0] + 1u;
     const uint32_t maxLog = SLUICE_FSE_MIN_LOG + data[1] % 5;
-    const std::vector<uint8_t> source(data + 2, data + size); // its end is watched
+    // A copy of the exact size, so that sanitizers notice reads after its end.
+    const std::vector<uint8_t> source(data + 2, data + size);
     fse::Distribution distribution;
     const uint32_t status =
         fse::readDistribution(source.data(), source.size(), maxSymbols, maxLog, distribution);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CPU decoders on any bytes: two bytes of decompressed size, then the tile. The fast ones must
-// say what the reference says.
+// Fuzzes the CPU's GDeflate decoders: two bytes of decompressed size, then the tile. The fast
+// decoder must give what the reference gives.
 #include "cpu/fast/gdeflate.h"
 #include "cpu/gdeflate.h"
 
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     if (size < 3) return 0;
     const size_t outputSize = 1 + (data[0] | size_t(data[1]) << 8);
-    // Blocks of exactly these sizes, so that the sanitizer sees every byte too far.
+    // Buffers of exactly these sizes, so that the sanitizer notices each byte read or written
+    // outside.
     const std::vector<uint8_t> source(data + 2, data + size);
     std::vector<uint8_t> output(outputSize), fast(outputSize);
     const uint32_t status =

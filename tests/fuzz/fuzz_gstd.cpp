@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd decoders of the CPU: four bytes of decoded size, then the tile. They read and write what
-// they are given and nothing else, and the fast ones say what the reference says.
+// Fuzzes the CPU's Gstd decoders: four bytes of decoded size, then the tile. They must read and
+// write nothing but their buffers, and the fast decoder must give what the reference gives.
 #include "cpu/fast/gstd.h"
 #include "cpu/gstd.h"
 
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     uint32_t decodedSize = 0;
     std::memcpy(&decodedSize, data, 4);
     decodedSize = decodedSize % 262144 + 1;
-    // of its own, so that its ends are watched
+    // A buffer of its own, so that sanitizers notice accesses before and after it.
     const std::vector<uint8_t> source(data + 4, data + size);
     std::vector<uint8_t> destination(decodedSize), fast(decodedSize);
     const uint32_t status = sluice::cpu::decodeGstdTile(source.data(), source.size(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles that are right up to what the input changes: parts of literals and sequences are
-// written by the tests' word writer, then some of the tile's words are damaged. The decoders agree,
-// and a tile that nothing was done to decodes to what its parts say.
+// Fuzzes Gstd tiles that are mostly right. The tests' word writer writes parts of literals and
+// sequences, then some of the tile's words are damaged. All decoders must agree, and an undamaged
+// tile must decode to what its parts say.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sluice/sluice_encode.h>
 
@@ -22,11 +22,11 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 constexpr uint32_t kMaxPartSize = 65536;
 
-// A part and what it makes behind `output`.
+// The parts of a tile, and what they decode to.
 struct Content {
     Bytes output;
     std::vector<GstdPart> parts;
-    bool keepsRules = true; // as far as is known here
+    bool keepsRules = true; // false if the parts are known to break a rule
 };
 
 // The word writer's prefix codes have room for twelve different bytes.
@@ -54,7 +54,7 @@ void addCoded(FuzzedDataProvider& input, Content& content)
     if (part.literalKind == 3)
         std::fill(part.literals.begin(), part.literals.end(),
                   part.literals.empty() ? uint8_t(0) : part.literals[0]);
-    // Literals end where the sequences have used them up, or go behind the last one.
+    // Literals end when sequences have used them up, or go on after the last sequence.
     while (input.ConsumeBool() && part.sequences.size() < 3000) {
         GstdSequence sequence = {};
         const uint32_t left = uint32_t(part.literals.size()) - literal;
@@ -114,7 +114,7 @@ void addPart(FuzzedDataProvider& input, Content& content)
     }
 }
 
-// Returns whether anything was changed.
+// Damages some words. Returns whether anything was changed.
 bool damage(FuzzedDataProvider& input, Bytes& tile)
 {
     bool changed = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fuzzes what an archive's index says of an image: whatever is accepted lies inside the asset, and
-// makes the same item again. The first eight bytes are the asset's size.
+// Fuzzes descriptions of images in an archive's index: what is accepted must lie inside the asset
+// and give the same item again. The first eight bytes are the size of the asset.
 #include <sluice/sluice_image.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// KTX2 files: whatever the reader accepts lies inside the file, a beginning of it gives the same, and
-// it can be laid out without its scheme and read again.
+// Fuzzes the reader of KTX2 files: what it accepts lies inside the file, reading only the beginning
+// gives the same, and the file can be written without supercompression and read again.
 #include <sluice/sluice_image_encode.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ using sluice::fuzz::require;
 
 namespace {
 
-constexpr uint64_t kMostBytes = 1 << 20; // of what is decoded
+constexpr uint64_t kMostBytes = 1 << 20; // most decoded bytes of an input
 
 void readPlain(const std::vector<uint8_t>& file, const SluiceImageInfo& info,
                const SluiceImageLevel* levels)
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     uint64_t needed = 0;
     const SluiceStatus status = sluiceParseImage(file.data(), size, size, &info, levels, &needed);
     require(status != SLUICE_ERROR_BUFFER_SIZE);
-    for (size_t at = 0; at < size;) { // as a reader that knows only what it is told
+    for (size_t at = 0; at < size;) { // as a reader does that knows only what it is told to read
         const std::vector<uint8_t> start(file.begin(), file.begin() + ptrdiff_t(at));
         const SluiceStatus partial =
             sluiceParseImage(start.data(), at, size, &other, others, &needed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packed levels of KTX2 files: the first byte chooses the scheme, two more the size.
+// Fuzzes decoding supercompressed levels of KTX2 files: the first byte selects the scheme, two more
+// the size.
 #include <sluice/sluice_image_encode.h>
 
 #include <vector>
@@ -10,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     const uint32_t scheme =
         (data[0] & 1) != 0 ? SLUICE_IMAGE_SCHEME_ZSTD : SLUICE_IMAGE_SCHEME_ZLIB;
     const std::vector<uint8_t> packed(data + 3, data + size);
-    std::vector<uint8_t> bytes(1u + data[1] + 256u * data[2]); // the sanitizer guards its end
+    // It has the exact size of the level, so that sanitizers notice writes after its end.
+    std::vector<uint8_t> bytes(1u + data[1] + 256u * data[2]);
     (void)sluiceKtx2DecodeLevel(scheme, packed.data(), packed.size(), bytes.data(), bytes.size());
     return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Commands of primitives with lists of any contents, on the CPU, in memory whose ends are watched:
-// they end, and touch nothing beside their buffers. The input says which command, how large its
-// buffers are, and what is in them; scratch that should be zero has any contents too.
+// Fuzzes commands of primitives with lists of any contents, on the CPU, in memory whose ends are
+// watched. Commands must end, and touch nothing but their buffers. The input selects the command,
+// the sizes of its buffers and their contents. Scratch that should be zero may have any contents
+// too.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sluice/sluice_all.h>
 
@@ -15,18 +16,18 @@ using namespace sluice::fuzz;
 
 namespace {
 
-// Buffers of one command, each in an allocation of just its size.
+// The buffers of one command. Each is an allocation of exactly its size.
 class Memory {
 public:
     explicit Memory(FuzzedDataProvider& input) : m_input(input) {}
 
-    // Filled from the input, then with what its last byte was.
+    // Returns a buffer with bytes of the input, followed by repetitions of the last one.
     SluiceBuffer buffer(uint64_t size)
     {
         std::vector<uint8_t> bytes = m_input.ConsumeBytes<uint8_t>(
             size_t(m_input.ConsumeIntegralInRange<uint64_t>(0, size)));
         const uint8_t fill = bytes.empty() ? 0 : bytes.back();
-        // It ends where the allocation does, as far as alignment allows it.
+        // The buffer ends where the allocation ends, as exactly as its alignment allows.
         const uint64_t before = (8 - size % 8) % 8 / 4 * 4;
         uint8_t* const start = new uint8_t[size_t(before + size)];
         m_bytes.emplace_back(start);
@@ -35,7 +36,7 @@ public:
         return {uint64_t(reinterpret_cast<uintptr_t>(start)), before, size};
     }
     SluiceBuffer words(uint64_t count) { return buffer(4 * count); }
-    // One that a command may do without.
+    // Returns a buffer, or an empty range, for an optional argument.
     SluiceBuffer optional(uint64_t size)
     {
         return m_input.ConsumeBool() ? buffer(size) : SluiceBuffer{};
@@ -172,7 +173,7 @@ void checksum(FuzzedDataProvider& input, Memory& memory)
     info.rowBytes = input.ConsumeBool() ? 0 : input.ConsumeIntegral<uint16_t>();
     info.rowPitch = input.ConsumeBool() ? 0 : input.ConsumeIntegral<uint16_t>();
     info.regions = memory.buffer(uint64_t(info.maxRegionCount) * info.regionStride / 8 * 8 + 32);
-    // Arbitrary addresses would all lie elsewhere.
+    // Random addresses would nearly all lie outside the buffers.
     uint8_t* const regions =
         reinterpret_cast<uint8_t*>(uintptr_t(info.regions.handle + info.regions.offset));
     for (uint32_t i = 0; i < info.maxRegionCount && info.regionStride >= sizeof(SluiceRegion);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reader of patches: the input is a list of operations, what is carried, and some of the
-// header; checksums and sizes are made right, since nothing would get past them otherwise. What is
-// written must stay inside the new file and come in order.
+// Fuzzes the reader of patches. The input is a list of operations, the carried bytes, and a part of
+// the header; checksums and sizes are repaired, since nothing else would get past them. What is
+// written must lie inside the new file and come in order.
 #include <zstd.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ PatchFile fileOf(const std::vector<uint8_t>& bytes)
 
 } // namespace
 
-// Bytes 0 to 2: the size of the new file; 3: operations; 4: bytes of the list; then the list, then
-// what is carried.
+// Bytes 0 to 2: size of the new file; 3: number of operations; 4: bytes of the list; then the list,
+// then the carried bytes.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     constexpr size_t head = 5;

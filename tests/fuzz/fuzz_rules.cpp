@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files of rules for sluice pack: refused with a message, or applied to some names.
+// Fuzzes the rules of `sluice pack`: they are refused with a message, or applied to some names.
 #include <cstdint>
 #include <string>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .safetensors header: two bytes of data size, then the JSON. Whatever is accepted must cover
-// the data exactly, and come back from what is written of it.
+// Fuzzes the header of .safetensors files: two bytes of data size, then the JSON. Tensors of an
+// accepted header must cover the data exactly, and a header written from them must give the same
+// tensors.
 #include "formats/safetensors.h"
 
 #include <cstdlib>
@@ -13,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         return 0;
     }
     const uint64_t dataSize = data[0] | uint64_t(data[1]) << 8;
-    const std::string json(data + 2, data + size); // its end is watched
+    // A copy of the exact size, so that sanitizers notice reads after its end.
+    const std::string json(data + 2, data + size);
     SafetensorsHeader header, again;
     std::string error, start;
     if (parseSafetensors(json, dataSize, header, error) != SLUICE_OK) {

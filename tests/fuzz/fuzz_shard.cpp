@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shards, as they are and with their checksums made right: refused, or joined to an archive that
-// can be read.
+// Fuzzes shards, as they are and with repaired checksums: they are refused, or joined to an archive
+// that can be read.
 #include <sluice/sluice_formats.h>
 
 #include <algorithm>

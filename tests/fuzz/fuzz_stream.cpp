@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The streamer opens arbitrary bytes as an archive, through an engine's own file, and everything in
-// it is requested, at a cost that its bytes explain. The first byte says how many bytes a read gives
-// at most, and where reads fail.
+// Fuzzes the streamer: any bytes are opened as an archive, through an engine's own file functions,
+// and everything in it is requested, at a cost that its size explains. The first byte says how many
+// bytes a read gives at most, and which reads fail.
 #include "tests/fuzz/archive_checksums.h"
 #include "tests/fuzz/archive_streamer.h"
 
@@ -9,14 +9,14 @@ using namespace sluice::fuzz;
 
 namespace {
 
-constexpr uint32_t kMaxAssets = 8;                // requested
-constexpr uint64_t kMaxBytes = uint64_t(1) << 22; // of each
+constexpr uint32_t kMaxAssets = 8;                // how many assets are requested
+constexpr uint64_t kMaxBytes = uint64_t(1) << 22; // most bytes requested of each
 
 void requestAll(ArchiveStreamer& streamer, SluiceStreamFile file, uint32_t parts, CostLimit& cost)
 {
     SluiceArchive archive;
     require(sluiceStreamGetArchive(file, &archive) == SLUICE_OK);
-    std::vector<std::vector<uint8_t>> places; // of exactly the size asked for
+    std::vector<std::vector<uint8_t>> places; // each of exactly the size that was requested
     for (uint32_t i = 0; i < std::min(archive.assetCount, kMaxAssets); ++i) {
         SluiceArchiveAsset about;
         require(sluiceStreamGetAsset(file, i, &about) == SLUICE_OK);

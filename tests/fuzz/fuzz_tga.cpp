@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Targa files: whatever the reader accepts is a whole picture, and mip levels can be made of it.
+// Fuzzes the reader of Targa files: what it accepts is a whole picture, of which mip levels can be
+// made.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -21,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     const uint64_t texels = uint64_t(pixels.width) * pixels.height;
     require(texels != 0 && pixels.width <= kMaxTextureExtent && pixels.height <= kMaxTextureExtent);
     require(pixels.rgba.size() == texels * 4);
-    require(texels <= size * 128); // so little a file can ask for
+    require(texels <= size * 128); // a file cannot ask for more
     require(pixels.channels >= 1 && pixels.channels <= 4);
     const bool hasAlpha = pixels.channels == 2 || pixels.channels == 4;
     for (size_t i = 0; i < pixels.rgba.size(); i += 4) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tile stream parser: whatever it accepts must lie inside the stream.
+// Fuzzes the parser of tile streams: whatever it accepts must lie inside the stream.
 #include <sluice/sluice_formats.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         return 0;
     }
     std::vector<SluiceTileStreamTile> tiles(stream.tileCount);
-    // its end is watched
+    // A copy of the exact size, so that sanitizers notice reads after its end.
     const std::vector<uint8_t> table(data + SLUICE_TILE_STREAM_HEADER_SIZE, data + size);
     if (sluiceParseTileStreamTable(&stream, table.data(), table.size(), size, tiles.data()) !=
         SLUICE_OK) {

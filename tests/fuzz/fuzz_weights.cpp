@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Weight files with the config.json beside them, as unpack, verify and info read both: refused with
-// a message, or planned so that the output tensors cover what the file's tensors are. The first four
-// bytes are the sizes of the header and of the tensors' bytes, 16 bits each; what is left behind
-// them is the config.json.
+// Fuzzes weight files with the config.json beside them, as unpack, verify and info read both: they
+// are refused with a message, or the planned output tensors cover what the file's tensors hold. The
+// first four bytes are the sizes of the header and of the tensors' bytes, 16 bits each; what
+// follows both is the config.json.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -20,7 +20,7 @@ using namespace sluice::fuzz;
 
 namespace {
 
-// A folder of this process.
+// A folder of this process alone.
 struct Folder {
     std::filesystem::path path =
         std::filesystem::temp_directory_path() / ("fuzz_weights." + std::to_string(getpid()));
@@ -42,7 +42,7 @@ struct Folder {
 
 void checkPlan(const WeightFile& file, const std::vector<OutputTensor>& tensors)
 {
-    // In elements for units, in bytes for plain tensors.
+    // What outputs have taken so far: elements of each unit, bytes of plain tensors.
     std::vector<uint64_t> taken(file.units().size());
     uint64_t plain = 0;
     for (const OutputTensor& output : tensors) {

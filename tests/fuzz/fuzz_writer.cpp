@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An archive's writer does what the input says, with callbacks that fail: it gives their error back
-// and keeps to it. What it finishes is an archive of what went in, and the same bytes when tiles
-// come from a cache.
+// Fuzzes an archive writer, whose calls the input decides, with callbacks that fail. It must return
+// a callback's error, in all later calls too. A finished archive must contain what went in, and be
+// the same if tiles come from a cache.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <sluice/sluice_archive.h>
 
@@ -17,7 +17,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 constexpr SluiceStatus kCallbackError = SLUICE_ERROR_IO;
 constexpr SluiceCodec kCodecs[] = {SLUICE_CODEC_STORE, SLUICE_CODEC_GDEFLATE, SLUICE_CODEC_GSTD,
-                                   SLUICE_CODEC_FLOAT};
+                                   SLUICE_CODEC_FLOAT, SLUICE_CODEC_ZSTD};
 
 struct Asset {
     std::string name;
@@ -29,10 +29,10 @@ struct Asset {
 struct Script {
     SluiceArchiveWriterInfo info = {};
     std::vector<Asset> assets;
-    uint32_t failingRead = 0, failingWrite = 0; // the call that fails; 0: none
+    uint32_t failingRead = 0, failingWrite = 0; // number of the call that fails; 0: none
 };
 
-// Bytes between runs and noise, from a seed.
+// Returns bytes from a seed, between runs and noise.
 Bytes makeBytes(uint32_t size, uint32_t seed)
 {
     Bytes bytes(size);
@@ -68,6 +68,7 @@ Script readScript(FuzzedDataProvider& input)
     script.info.copyDepth = input.ConsumeIntegralInRange<uint32_t>(0, 9);
     script.info.tileSize = input.ConsumeBool() ? 0 : input.ConsumeIntegral<uint32_t>();
     script.info.anyOrder = input.ConsumeBool();
+    script.info.equalTilesOnce = script.info.copyDepth % 2;
     script.failingRead = input.ConsumeIntegral<uint8_t>();
     script.failingWrite = input.ConsumeIntegral<uint8_t>();
     while (input.remaining_bytes() > 0 && script.assets.size() < 6) {
@@ -89,10 +90,11 @@ Script readScript(FuzzedDataProvider& input)
     return script;
 }
 
-// An encoder makes tables for each tile, of 16 bytes too: a tile costs what so many bytes may.
+// An encoder makes tables for each tile, even for 16 bytes, so a tile may cost as much time as this
+// many bytes.
 constexpr uint64_t kTileCost = 250;
 
-// How many tiles an asset takes, at most.
+// Returns how many tiles an asset has at most.
 uint64_t tilesOf(const Script& script, const Asset& asset)
 {
     const auto tiles = [](uint64_t size, uint32_t tileSize) {
@@ -105,7 +107,7 @@ uint64_t tilesOf(const Script& script, const Asset& asset)
     return sum;
 }
 
-// Where bytes come from and go to.
+// The callbacks that deliver the bytes and take the archive.
 struct Run {
     explicit Run(const Script& of) : script(of) {}
 
@@ -142,7 +144,7 @@ struct Run {
     }
 };
 
-// Tiles of the run before.
+// Keeps the tiles of the run before.
 struct Cache {
     struct Tile {
         Bytes stored;
@@ -175,7 +177,7 @@ struct Cache {
     }
 };
 
-// Writes the archive. added: the assets that are in it. Returns false if there is none.
+// Writes the archive. `added` receives the assets in it. Returns false if there is no archive.
 bool writeArchive(Run& run, const SluiceTileCache* cache, std::vector<const Asset*>& added)
 {
     SluiceArchiveWriterInfo info = run.script.info;
@@ -220,7 +222,8 @@ bool writeArchive(Run& run, const SluiceTileCache* cache, std::vector<const Asse
     return finished == SLUICE_OK;
 }
 
-// Filters come from arbitrary parameters. What they are refused for is no matter of the writer's.
+// Checks what the archive contains. Filters come from random parameters, so an asset may be refused
+// for them; that is not the writer's fault.
 void checkContents(const Bytes& archive, const std::vector<const Asset*>& added)
 {
     static ArchiveStreamer streamer;
@@ -228,7 +231,8 @@ void checkContents(const Bytes& archive, const std::vector<const Asset*>& added)
     file.bytes = archive;
     SluiceStreamFile opened = nullptr;
     const SluiceStatus status = streamer.open(file, &opened);
-    // Parameters may have items that only newer readers know, and those that must be known.
+    // The parameters may have items that only newer versions know, among them items that a reader
+    // must know.
     if (status == SLUICE_ERROR_VERSION &&
         std::any_of(added.begin(), added.end(),
                     [](const Asset* asset) { return !asset->parameters.empty(); }))

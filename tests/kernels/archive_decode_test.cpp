@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles with filters as archives hold them, on every device: golden archives, and tiles one by
-// one.
+// Tests Gstd tiles with filters, as archives hold them, on every device: golden archives, and
+// single tiles.
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_gstd.h>
 
@@ -27,7 +27,7 @@ namespace {
 struct Tile {
     Bytes stored;
     uint32_t size, codec, checksum;
-    Bytes filter; // its description; empty: none
+    Bytes filter; // filter description; empty: no filter
 };
 
 struct Asset {
@@ -73,8 +73,8 @@ std::vector<Asset> readArchive(const Bytes& file)
     return assets;
 }
 
-// Decodes tiles in one command, then undoes their filters in another. Nothing but these tiles is in
-// the source.
+// Decodes tiles in one command, then undoes their filters in another. The source holds only these
+// tiles.
 std::vector<Bytes> decode(Device& on, const std::vector<const Tile*>& tiles)
 {
     Bytes from, descriptions;
@@ -165,7 +165,7 @@ std::vector<Golden> goldens()
     std::string archive, name, sha256;
     while (lines >> archive >> name >> one.size >> std::hex >> one.xxh64 >> std::dec >> sha256) {
         if (archive != one.archive) {
-            CHECK(assets.empty()); // each asset of the archive before was in the manifest
+            CHECK(assets.empty()); // each asset of the archive before must be in the manifest
             assets = readArchive(readFile(kGoldenFolder + archive));
             one.archive = archive;
         }
@@ -204,7 +204,7 @@ void checkGolden(Device& on)
     }
 }
 
-// Adds by name what a tile has of docs/format.md, 7.1.
+// Adds the names of what a tile uses of docs/format.md, 7.1.
 void addFeatures(const Tile& tile, std::set<std::string>& features)
 {
     const auto word = [&](size_t at) { return loadLe16(tile.stored.data() + 2 * at); };
@@ -235,11 +235,11 @@ struct Packed {
     uint32_t tileSize;
 };
 
-// Smooth bytes under any filter, in tiles that each have all sections; packets; text-like bytes
-// without one; noise.
+// Returns assets of four kinds: smooth bytes under random filters, whose sections are in each tile;
+// Targa packets; text-like bytes without a filter; and noise.
 std::vector<Packed> randomAssets(std::mt19937& random)
 {
-    constexpr uint32_t sections = 3000; // bytes that the sections of a description take at most
+    constexpr uint32_t sections = 3000; // most bytes of a description's sections together
     std::vector<Packed> assets;
     for (uint32_t i = 0; i < 4; ++i) {
         const uint32_t tileSize = 4 * (sections / 4 + uint32_t(random() % 1000)),
@@ -267,13 +267,14 @@ Bytes pack(const std::vector<Packed>& assets, std::mt19937& random)
 {
     Bytes file;
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0, 2, writeMemory, &file, 0, 0,
-                                          nullptr,           0};
+                                          nullptr,           0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     for (const Packed& asset : assets) {
         Words parameters;
         if (!asset.description.empty()) {
-            parameters = {1, uint32_t(4 * asset.description.size())}; // a filter, without flags
+            // The parameters are one item of kind filter (1), without flags.
+            parameters = {1, uint32_t(4 * asset.description.size())};
             parameters.insert(parameters.end(), asset.description.begin(), asset.description.end());
         }
         const uint32_t level = 1 + uint32_t(random() % 12), depth = uint32_t(random() % 9);

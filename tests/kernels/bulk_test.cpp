@@ -10,11 +10,11 @@ namespace {
 struct BulkCase {
     uint32_t elementSize = 4;
     bool countsOnDevice = false;
-    uint32_t shift = 0;   // bytes from an aligned place
-    uint32_t missing = 0; // items that do not fit
+    uint32_t shift = 0;   // offset from an aligned address
+    uint32_t missing = 0; // how many items the output is too small for
 };
 
-// Removes (insert: inserts before) the items at `indices`, and compares.
+// Removes the items at `indices`, or inserts items before them, and compares with the host.
 void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase& how,
                std::mt19937& random)
 {
@@ -71,8 +71,8 @@ void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase
            Words{total, capacity < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u}));
 }
 
-// Each of the numbers below `items` with a probability of keep in 256; with insert some twice, and
-// `items` itself.
+// Returns random indices: each number below `items` with a probability of `keep` in 256; for an
+// insert some of them twice, and also `items` itself.
 Words randomIndices(bool insert, uint32_t items, uint32_t keep, std::mt19937& random)
 {
     Words indices;
@@ -121,7 +121,7 @@ TEST_CASE("bulk: no items, no indices, the first and the last item")
 TEST_CASE("bulk: every element size, any alignment")
 {
     std::mt19937 random = makeRandom(83);
-    for (uint32_t size = 1; size <= 16; ++size) {
+    for (uint32_t size = 1; size <= 20; ++size) {
         BulkCase how;
         how.elementSize = size;
         how.shift = uint32_t(random() % 16);
@@ -151,7 +151,7 @@ TEST_CASE("bulk: indices in any order write nothing outside and end")
             REQUIRE((insert ? sluiceCmdBulkInsert : sluiceCmdBulkRemove)(
                         device().context(), commands, &info) == SLUICE_OK);
         });
-        target.bytes(); // the guards
+        target.bytes(); // checks the guard bytes
         source.bytes();
     }
 }

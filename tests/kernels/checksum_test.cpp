@@ -20,7 +20,7 @@ Bytes randomBytes(size_t size, std::mt19937& random)
     return bytes;
 }
 
-// The definition in sluice.h, word for word, with the hash of the xxHash library.
+// Computes a checksum as sluice.h defines it, word for word, with the hash of the xxHash library.
 uint32_t tileChecksum(const Bytes& bytes)
 {
     const size_t n = bytes.size(), words = (n + 3) / 4, piece = (words + 31) / 32;
@@ -66,8 +66,8 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("checksum: right and wrong tiles of every size")
 {
     std::mt19937 random = makeRandom(23);
-    // Two tiles of each size; the second has one bit wrong. Then one that failed before, one past
-    // the count, and three whose region is not allowed (any more).
+    // Two tiles of each size, of which the second has one wrong bit. Then a tile that has failed
+    // before, one past the count, and three with a region that is not allowed (any more).
     Bytes content;
     std::vector<SluiceRegion> regions;
     Words expected, statuses, expectedStatuses;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Edges of DF11 units that no other test stands on.
+// Tests edges of DFloat11 and ECF8 units that no other test reaches.
 #include "tests/support/df11_units.h"
 
 using namespace sluice::test;
@@ -16,8 +16,8 @@ TEST_CASE("df11: a pointer to the row of the lengths leads nowhere, whatever sta
             exponent = uint8_t(random() % 16);
         Df11Tensors unit =
             packDf11("pointer", SLUICE_DF11_FP8_E4M3, exponents, huffmanLengths(exponents), random);
-        // The first code's. Taken for a row of symbols, that of the lengths has whole runs of
-        // symbol 0, whose length, 10, is what such a row is for.
+        // The first code's entry becomes a pointer to the row of lengths. Read as symbols, that row
+        // has whole runs of symbol 0, whose length, 10, would fit a code of two rows.
         unit.luts[unit.encoded[0]] = uint8_t(256 - (unit.luts.size() / 256 - 1));
         unit.luts[unit.luts.size() - 256] = 10;
         units.push_back(unit);
@@ -26,8 +26,8 @@ TEST_CASE("df11: a pointer to the row of the lengths leads nowhere, whatever sta
         CHECK((decoded.statuses == Words{SLUICE_TILE_BAD_CODE}));
 }
 
-// Codes of four bits fill a block. The last window then starts at its second code, and everything
-// else is as if that were right.
+// Codes of four bits fill a block. The last window's gap says that it starts at its second code;
+// everything else is as if that were right.
 TEST_CASE("df11: the window before the last ends where the last one starts")
 {
     std::mt19937 random = makeRandom(80);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8 units: the golden files, every kind of code and length of unit, and damage of
-// every kind.
+// Tests DFloat11 and ECF8 units: the golden files, every kind of code and length of unit, and
+// damage of every kind.
 #include <sluice/sluice_df11.h>
 
 #include "tests/support/df11_units.h"
@@ -50,7 +50,7 @@ Df11Tensors weights(SluiceDf11Kind kind, size_t count, std::mt19937& random)
 
 constexpr SluiceDf11Kind kBothKinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
 
-// One symbol for each length from 1 on; the last two, of which one is the end, share the longest.
+// Returns one symbol for each length from 1 on. The longest has two: the last one is the end mark.
 CodeLengths chain(uint32_t longest)
 {
     CodeLengths lengths(kDf11End + 1);
@@ -99,7 +99,7 @@ TEST_CASE("df11: small alphabets")
     std::vector<Df11Tensors> units;
     for (const SluiceDf11Kind kind : kBothKinds) {
         for (uint32_t symbols = 1; symbols <= 6; ++symbols) {
-            for (const uint32_t first : {0u, 9u}) { // with exponent 0, and without
+            for (const uint32_t first : {0u, 9u}) { // with exponent 0, and without it
                 Bytes exponents(70000);
                 std::generate(exponents.begin(), exponents.end(),
                               [&] { return uint8_t(first + random() % symbols); });
@@ -207,8 +207,8 @@ TEST_CASE("df11: what sluiceCheckDf11Unit refuses, in its words")
           "luts is not 2 to 18 rows of 256 bytes");
     CHECK(refused(bf16, [&](Df11Tensors& u) { *pointerOf(u) = 240; }) ==
           "luts: a pointer leads to a row that is not there");
-    CHECK(refused(bf16, [&](Df11Tensors& u) { // a cycle: the first other row points to itself, not
-                                              // to its symbols
+    // A cycle: all entries of another row point to that row.
+    CHECK(refused(bf16, [&](Df11Tensors& u) {
               std::fill_n(u.luts.begin() + 256, 256, uint8_t(255));
           }) == "luts: an exponent has a length, but no code of that length");
     CHECK(refused(bf16, [&](Df11Tensors& u) { lengthsOf(u)[121] = 0; }) ==
@@ -294,7 +294,7 @@ TEST_CASE("df11: leaked bytes in rows are accepted, pointers too")
 {
     std::mt19937 random = makeRandom(77);
     Df11Tensors unit = packDf11("leaks", SLUICE_DF11_BF16, Bytes(3000, 20), chain(22), random);
-    REQUIRE(unit.luts.size() == 4 * 256); // the end code is all zeros: entry 0 of row 2 is nobody's
+    REQUIRE(unit.luts.size() == 4 * 256); // the end mark is all zeros: entry 0 of row 2 is unused
     for (const uint8_t leak : {uint8_t(0), uint8_t(20), uint8_t(239), uint8_t(254), uint8_t(255)}) {
         unit.luts[2 * 256] = leak;
         checkDecodes({unit});
@@ -346,8 +346,8 @@ TEST_CASE("df11: statuses of damaged units")
           Words(blocks, SLUICE_TILE_BAD_REGION));
 }
 
-// Does what the header says of the statuses, window by window as a GPU does: each on its own from
-// its gap, then a sum.
+// Computes statuses as the header defines them, window by window as a GPU does it: each window by
+// itself from its gap, then a sum.
 namespace {
 
 class WindowDecoder {
@@ -463,7 +463,7 @@ Df11Tensors mutate(const std::vector<Df11Tensors>& corpus, std::mt19937& random)
         for (Bytes* table : tables)
             flipBits(*table, random);
         break;
-    case 1: { // another stream under the same tables
+    case 1: { // other bytes under the same tables
         for (uint8_t& byte : unit.encoded)
             byte = uint8_t(random());
         break;
@@ -594,7 +594,7 @@ TEST_CASE("df11: a list of units with a count in memory, and units that break th
     CHECK((destination.bytes() == tensors.expected));
 }
 
-// So many that a workgroup does several, of one unit and of several, good ones and bad ones.
+// There are so many blocks that a workgroup does several, of one unit or more, good and bad ones.
 TEST_CASE("df11: many blocks")
 {
     std::mt19937 random = makeRandom(81);
@@ -612,7 +612,7 @@ TEST_CASE("df11: many blocks")
     const std::vector<DecodedDf11> reference = decodeDf11(device(), kinds);
     std::vector<size_t> picks;
     std::vector<Df11Tensors> units;
-    // A workgroup of a GPU gets two, one of a software device four or five.
+    // A workgroup of a GPU gets two blocks, one of a software device four or five.
     const PlannedBy few(device(), isSoftware() ? "df11.workgroups=200" : "", "");
     const uint32_t most = isSoftware() ? 900 : 4500;
     for (uint32_t blocks = 0; blocks < most; blocks += units.back().blockCount()) {
@@ -672,7 +672,7 @@ TEST_CASE("df11: arguments outside their contract")
     CHECK(result([](SluiceDf11Info& info) { info.source.size = ~uint64_t(0); }) ==
           SLUICE_ERROR_ARGUMENT);
     CHECK(result([](SluiceDf11Info& info) { info.source = info.destination = {}; }) ==
-          SLUICE_OK); // no unit is valid then
+          SLUICE_OK); // then no unit is valid
 }
 
 TEST_SUITE_BEGIN("device");

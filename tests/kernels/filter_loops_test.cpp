@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters on a driver that leaves loops early, as lavapipe does (docs/portability.md).
+// Tests filters on a driver that leaves loops early, as lavapipe does (docs/portability.md).
 #include "tests/support/filters.h"
 #include "tests/support/short_runs.h"
 
@@ -11,8 +11,9 @@ using sluice::FilterPredictor;
 
 namespace {
 
-// As compare, but a tile may be INTERNAL where a driver has left a loop early: never OK with other
-// bytes than the CPU's, and the summary has each of them. Returns how many are.
+// Compares the outcome with that of the CPU, but a tile may be INTERNAL if a driver left a loop
+// early. A tile must never be OK with wrong bytes, and the summary must count all failures. Returns
+// the number of INTERNAL tiles.
 uint32_t compareUnlessInternal(const FilterBatch& batch, const FilterOutcome& expected,
                                const FilterOutcome& found)
 {
@@ -35,7 +36,7 @@ uint32_t compareUnlessInternal(const FilterBatch& batch, const FilterOutcome& ex
     }
     CHECK(found.status[batch.statusCount] == failed);
     CHECK(found.status[batch.statusCount + 1] == first);
-    // Only drivers leave loops early.
+    // Only Vulkan drivers leave loops early.
     if (device().backend() != SLUICE_BACKEND_VULKAN) CHECK(internals == 0);
     return internals;
 }
@@ -48,7 +49,7 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 {
     std::mt19937 random = makeRandom(314);
     FilterBatch batch;
-    // As many short columns as a tile may have, each of which is a few turns of loops.
+    // Adds a tile with as many short columns as it may have. Each takes a few iterations of loops.
     const auto add = [&](uint32_t log2Bytes, FilterPredictor predictor) {
         const uint32_t columns = 128u >> log2Bytes;
         const std::vector<SectionWords> sections(
@@ -70,10 +71,10 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 TEST_CASE("filter: workgroups whose loops end before their last tile")
 {
     if (skipsSlowCompiler() || skipsOtherSizes()) return;
-    // These tiles have as many columns as there may be, all but the last ones without bytes. A dozen
-    // of them are more turns of loops than lavapipe makes in a dispatch, and a workgroup has 21, so
-    // their list must be recorded in parts. A few workgroups show that, and the others' tiles are
-    // left alone.
+    // These tiles have as many columns as is allowed, and hardly any bytes. A dozen of them need
+    // more loop iterations than lavapipe makes in a dispatch, and a workgroup has 21, so the list
+    // must be recorded in several dispatches. A few workgroups are enough to show that; the tiles
+    // of all others are left alone.
     std::mt19937 random = makeRandom(315);
     std::vector<SectionWords> sections = asManyColumns(0, FilterPredictor::left, 0);
     sections.back() = records({columnRun(1, 0, 0, FilterPredictor::left)});
@@ -90,13 +91,14 @@ TEST_CASE("filter: workgroups whose loops end before their last tile")
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);
     compareUnlessInternal(batch, expected, found);
-    CHECK(found.status[0] == SLUICE_TILE_OK); // the first tile of a workgroup is no trouble
+    // The first tile of a workgroup is decoded in any case.
+    CHECK(found.status[0] == SLUICE_TILE_OK);
     CHECK(found.status[3] == SLUICE_TILE_BAD_FILTER);
 }
 
 TEST_CASE("filter: descriptions with as many columns as there may be")
 {
-    // They are few enough turns of loops for lavapipe, so that nothing is INTERNAL.
+    // Few enough loop iterations for lavapipe, so nothing may be INTERNAL.
     std::mt19937 random = makeRandom(316);
     std::vector<SectionWords> sections = asManyColumns(0);
     FilterBatch batch;
@@ -114,7 +116,7 @@ TEST_CASE("filter: descriptions with as many columns as there may be")
 
 TEST_CASE("filter: more tiles than a dispatch takes")
 {
-    // 512 workgroups of at most 128 turns.
+    // 512 workgroups of at most 128 tiles each.
     if (device().backend() == SLUICE_BACKEND_VULKAN && std::string(device().info().tier) != "ext")
         return skipCase("tier ext has the same list, which takes long");
     if (skipsOtherSizes()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The limit on a tile's steps, which depend on each other (docs/format.md, 8.6): it is the same for
-// whoever reads a description, undoes a filter or plans one.
+// Tests the limit on a tile's decoding steps, which wait for each other (docs/format.md, 8.6). It
+// must be the same for checking a description, undoing a filter and planning one.
 #include <sluice/sluice_filter.h>
 
 #include "tests/support/filters.h"
@@ -40,7 +40,7 @@ struct Shape {
     uint32_t records, width, columns, log2Bytes, first;
     bool isGood;
 };
-// Rows of one record, one row, a square, many columns, a first record that adds a row.
+// Rows of one record, one row, a square, many columns, and a first record that adds a row.
 const Shape kWaveShapes[] = {
     {kMost / 4 - 1, 1, 1, 0, 0, true},
     {kMost / 4, 1, 1, 0, 0, false},
@@ -61,7 +61,7 @@ const Shape kWaveShapes[] = {
     {1u << 16, 8192, 2, 0, 8191, true},
     {kMost / 4 - 1, 1, 8, 0, 0, true},
 };
-// UP is a sum down each column, so only rows count.
+// UP is a sum down each column, so only the number of rows counts.
 const Shape kUpShapes[] = {
     {kMost / 4, 1, 1, 0, 0, true},       {kMost / 4 + 1, 1, 1, 0, 0, false},
     {1u << 20, 1u << 20, 1, 0, 0, true}, {1u << 16, 16384, 8, 1, 5, true},
@@ -83,14 +83,15 @@ TEST_CASE("filter steps: what a description says of them")
             section.first = shape.first;
             CHECK((check({section}) == SLUICE_OK) == shape.isGood);
         }
-        // Sections add up.
+        // The steps of several sections add up.
         const SectionWords half = sized(kMost / 2 - 4, 1u << 20, 1, 0, predictor);
         CHECK(check({half, half}) == SLUICE_OK);
         CHECK(check({half, half, sized(1, 1, 1, 0, predictor)}) == SLUICE_ERROR_FORMAT);
-        // Those that look to the left alone take none, and neither does what has no records.
+        // Predictors that look only to the left take no steps, and a section without records takes
+        // none.
         CHECK(check({half, half, sized(1u << 18, 1, 1, 0, FilterPredictor::left)}) == SLUICE_OK);
         CHECK(check({half, half, sized(0, 1, 1, 0, predictor)}) == SLUICE_OK);
-        // What remains of a tile is judged with the tile.
+        // A section with the rest of a tile can only be judged with the tile.
         SectionWords rest = sized(0, kMost, 1, 0, predictor);
         rest.size = sluice::kFilterRest;
         const Words words = describe({rest});
@@ -117,7 +118,7 @@ TEST_CASE("filter steps: sums down columns")
         section.first = shape.first;
         CHECK((check({section}) == SLUICE_OK) == shape.isGood);
     }
-    // They add up with those of waves.
+    // Steps of UP add up with those of wavefront predictors.
     SectionWords both = rowsOf(
         2, {columnRun(8, 0, 0, FilterPredictor::up), columnRun(8, 0, 0, FilterPredictor::median)});
     both.size = 16 * (kMost / 4 - 2);
@@ -130,7 +131,7 @@ TEST_CASE("filter steps: columns of all sections")
 {
     CHECK(check(asManyColumns(0)) == SLUICE_OK);
     CHECK(check(asManyColumns(1)) == SLUICE_ERROR_FORMAT);
-    // A section counts as columns too, even if it has none.
+    // A section counts as some columns, even if it has none.
     std::vector<SectionWords> sections = asManyColumns(0);
     sections.push_back(records({}, 0));
     CHECK(check(sections) == SLUICE_ERROR_FORMAT);
@@ -140,8 +141,8 @@ TEST_CASE("filter steps: columns of all sections")
 
 TEST_CASE("filter steps: plans stay within them")
 {
-    // Images that are wider or higher than a tile may have them, in tiles of 1 MiB, and with every
-    // filter forced.
+    // Images that are wider or higher than the limit allows in one tile, in tiles of 1 MiB, with
+    // every filter forced.
     std::mt19937 random = makeRandom(319);
     const Bytes bytes = smoothBytes(random, 3u << 19);
     for (const uint32_t width : {1u, 4u, 9u, 256u, 4096u, 16384u, 17408u, 100000u, 1u << 20}) {
@@ -183,8 +184,8 @@ TEST_CASE("filter steps: plans stay within them")
                 }
             }
             CHECK(at == bytes.size());
-            // Images whose rows have at least a 1,024th of a tile are no exception. (Of those wider
-            // than 8,192 pixels it is UP alone.)
+            // Images whose rows have at least 1/1024 of a tile can use predictors that read the row
+            // above. (Above 8,192 pixels only UP.)
             if (width <= 16384 && width * stride >= 1024 && stride <= 8) CHECK(looksUp);
             sluiceDestroyFilterPlan(plan);
         }
@@ -212,7 +213,7 @@ TEST_CASE("filter steps: tiles at the limit, and past it")
             section.first = shape.first;
             const uint32_t size = section.size;
             add({section}, size + turn % 4, shape.isGood);
-            // The same as what remains of the tile, behind bytes that are not filtered.
+            // Adds the same records as the rest of a tile, after bytes that are not filtered.
             if (shape.isGood && turn % 3 != 0) continue;
             section.size = sluice::kFilterRest;
             add({records({}, 8), section}, 8 + size, shape.isGood);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone: descriptions and their rules, every predictor against the encoder, hostile ones
-// against the CPU.
+// Tests undoing filters: descriptions and their rules, every predictor with filters from the
+// encoder, and hostile descriptions compared with the CPU.
 #include <sluice/sluice_filter.h>
 
 #include "tests/support/filters.h"
@@ -21,7 +21,7 @@ constexpr auto kMedian = FilterPredictor::median;
 constexpr uint32_t kSplit = sluice::filterSplit, kJoined = sluice::filterJoined,
                    kZigzag = sluice::filterZigzag, kBlock = sluice::filterBlock;
 
-// Statuses are those of the CPU, and so are all bytes but those of tiles that failed.
+// The statuses must be those of the CPU. So must all bytes, except in tiles that failed.
 void compare(const FilterBatch& batch, FilterOutcome expected, FilterOutcome found)
 {
     CHECK((found.status == expected.status));
@@ -47,13 +47,14 @@ FilterOutcome runAndCompare(const FilterBatch& batch)
                         found = undoFilters(device(), batch);
     compare(batch, expected, found);
     if (hasKernelsByCount(device())) {
-        // More than few for GPUs with up to 155 SMs; each tile that may be has scratch.
+        // With room for 620 more tiles, which GPUs of up to 155 SMs do not count as few, another
+        // kernel may run.
         compare(batch, expected, undoFilters(device(), batch, 620));
     }
     return found;
 }
 
-// Every tile comes out as it was before the filter.
+// Checks that every tile comes out as it was before it was filtered.
 void checkRoundTrips(const std::vector<std::pair<Words, Bytes>>& tiles)
 {
     FilterBatch batch;
@@ -99,7 +100,8 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check({1u | 1u << 16, 0x80000000u | kFilterRest}) == version); // reserved
     CHECK(check(describe({records({}, 1u << 20)})) == SLUICE_OK);
     CHECK(check(describe({records({}, (1u << 20) + 1)})) == format);
-    CHECK(check(describe({records({}), records({})})) == format); // the rest, and then more
+    // No section may follow the one that takes the rest of the records.
+    CHECK(check(describe({records({}), records({})})) == format);
     CHECK(check(with(rowsOf(0, {plain}), [](SectionWords&) {})) == format);
     CHECK(check(with(rowsOf(7, {plain}), [](SectionWords& s) { s.first = 7; })) == format);
     CHECK(check(with(rowsOf(7, {plain}), [](SectionWords& s) { s.first = 6; })) == SLUICE_OK);
@@ -127,15 +129,16 @@ TEST_CASE("filter: every rule of a description")
               (needsRows(one) ? format : uint32_t(SLUICE_OK)));
         CHECK(check(describe({rowsOf(1, {columnRun(1, 0, 0, one)})})) == SLUICE_OK);
     }
-    // nothing before it
+    // A joined column needs a column before it.
     CHECK(check(describe({records({columnRun(1, 0, kJoined, kNone)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 0, kJoined, kNone)})})) == SLUICE_OK);
     CHECK(check(describe({records({plain, columnRun(1, 0, kJoined | kSplit, kNone)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 1)})})) == SLUICE_OK);
     CHECK(check(describe({records({columnRun(1, 0, 0, kNone, 2), plain})})) == SLUICE_OK);
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 2)})})) == format); // itself
+    // A column cannot be its own base, nor have one that does not exist.
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 2)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 3)})})) == format);
-    // another width
+    // A base must have the same width.
     CHECK(check(describe({records({plain, columnRun(1, 1, 0, kNone, 1)})})) == format);
     CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 1),
                                    columnRun(1, 0, 0, kNone, 2)})})) == format); // a chain
@@ -167,7 +170,7 @@ TEST_CASE("filter: an example by hand")
     CHECK(sluiceUndoFilter(words.data(), 4 * words.size(), filtered.data(), out.data(),
                            out.size()) == SLUICE_OK);
     CHECK((out == tile));
-    // A section that the tile has no room for.
+    // This section is larger than what is left of the tile.
     const Words large = describe({records({}, 11), records({})});
     CHECK(sluiceUndoFilter(large.data(), 4 * large.size(), filtered.data(), out.data(),
                            out.size()) == SLUICE_ERROR_FORMAT);
@@ -177,7 +180,8 @@ TEST_CASE("filter: an example by hand")
 
 TEST_CASE("filter: a block by hand")
 {
-    // End points 20, 37, 14 and 31, 0, 0; rows of the indices 0, 1, 2, 3.
+    // The tile's end points are (20, 37, 14) and (31, 0, 0); each of its four rows has the indices
+    // 0, 1, 2, 3.
     const Words words =
         describe({records({columnRun(2, 1, kBlock, kNone), columnRun(1, 2, kBlock, kNone)})});
     const Bytes tile = {0xae, 0xa4, 0x00, 0xf8, 0xe4, 0xe4, 0xe4, 0xe4};
@@ -190,7 +194,8 @@ TEST_CASE("filter: a block by hand")
     char text[64];
     CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
     CHECK(std::string(text) == "rest: 2x u16 block, u32 block");
-    // Every end point; indices with one bit set or clear.
+    // Every end point comes back. So do indices with one bit set or clear, whose bits move as
+    // given.
     sluice::FilterColumn colour = {}, indices = {};
     colour.bytes = 2;
     indices.bytes = 4;
@@ -327,10 +332,12 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
 
 TEST_CASE("filter: pixels that begin anywhere in a row and in a word")
 {
-    // Quads of pixels share words with the quads beside them, which may be stored before or after.
+    // Pixels are undone in quads. Quads share words with the quads beside them, which may be stored
+    // before or after.
     std::mt19937 random = makeRandom(313);
     std::vector<std::pair<Words, Bytes>> tiles;
-    // Software devices begin in each of the first places, and around multiples of 16.
+    // Software devices try only some first pixels: the first ones, and those around multiples of
+    // 16.
     std::vector<uint32_t> firsts;
     for (uint32_t first = 0; first < 48; ++first)
         if (!isSoftware() || first < 12 || (first + 1) % 16 < 3) firsts.push_back(first);
@@ -359,8 +366,8 @@ TEST_CASE("filter: rows that are wider than the section, and sections without by
             for (const FilterPredictor predictor : {FilterPredictor::up, FilterPredictor::gradient,
                                                     kMedian, FilterPredictor::average}) {
                 std::vector<SectionWords> sections;
-                for (uint32_t i = 0; i < 9; ++i) { // narrower than a row, as wide, and a little
-                                                   // wider
+                // The sections are narrower than a row, as wide, and a little wider.
+                for (uint32_t i = 0; i < 9; ++i) {
                     SectionWords section =
                         rowsOf(width, {columnRun(2, i % 3 == 0 ? 1 : 0, kSplit, predictor)});
                     section.first = first;
@@ -371,7 +378,8 @@ TEST_CASE("filter: rows that are wider than the section, and sections without by
             }
         }
     }
-    // Rows of 2^20 records are no work if there are few records: 50 sections of two in 32 columns.
+    // Rows of 2^20 records cost nothing if there are few records: here 50 sections of two records
+    // in 32 columns.
     SectionWords wide = rowsOf(1u << 20, {columnRun(32, 0, 0, kMedian)});
     wide.first = (1u << 20) - 1;
     wide.size = 64;
@@ -432,7 +440,7 @@ TEST_CASE("filter: packets of run-length coded images")
                 records({columnRun(pixelBytes, 0, kSplit, FilterPredictor::left)},
                         uint32_t(packets.size()));
             section.packets = true;
-            tile.resize(tile.size() + size % 4, 9); // a footer
+            tile.resize(tile.size() + size % 4, 9); // bytes after the section, such as a footer
             tiles.emplace_back(describe({records({}, 18), section}), tile);
             section.size = 0;
             tiles.emplace_back(describe({section}), tile);
@@ -493,16 +501,16 @@ TEST_CASE("filter: regions, counts and statuses")
     add().descriptionOffset = 0xfffffff0;
     add().descriptionSize = 0xfffffff0;
     add().descriptionSize += 1;
-    add().descriptionSize -= 4; // BAD_FILTER
+    add().descriptionSize -= 4; // this one gets BAD_FILTER
     add().descriptionSize = 0;
     const size_t bad = batch.tiles.size();
     add(); // failed before
-    add(); // its status is not OK
-    add(); // given to a driver
-    add(); // good
+    add(); // its status is PENDING, not OK
+    add(); // UNVERIFIED: a driver decodes it
+    add(); // a good one
     batch.statusCount += 3;
     batch.tiles.back().region.statusIndex += 2;
-    add().statusIndex = 0xffffffff; // no status word
+    add().statusIndex = 0xffffffff; // it has no status word
     batch.statusCount = uint32_t(batch.tiles.size()) + 1;
     batch.before.assign(batch.statusCount, SLUICE_TILE_OK);
     batch.before[bad] = SLUICE_TILE_BAD_CODE;
@@ -535,7 +543,8 @@ TEST_CASE("filter: more tiles than workgroups")
 {
     std::mt19937 random = makeRandom(308);
     std::vector<std::pair<Words, Bytes>> tiles;
-    // On large GPUs more than the kernel for few tiles does, and than are shared out beforehand.
+    // On large GPUs these are more tiles than the kernel for few tiles takes, and more than
+    // workgroups get before they take turns.
     const uint32_t count = isSoftware() ? 2 * SLUICE_FILTER_WORKGROUPS + 100 : 4000;
     for (uint32_t i = 0; i < count; ++i)
         tiles.emplace_back(describe({records({columnRun(1, 0, 0, FilterPredictor::left)})}),

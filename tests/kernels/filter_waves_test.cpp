@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Predictions from the row above, in sections of every shape: kernels choose by it which lanes do
-// what, and whether several subgroups share a column.
+// Tests predictors that use the row above, in sections of every shape. By the shape, kernels choose
+// which lanes do what and whether several subgroups share a column.
 #include "tests/support/filters.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ using sluice::FilterPredictor;
 namespace {
 
 struct Shape {
-    uint32_t width, rows, lastRow; // rows that are full, and records of one more
+    uint32_t width, rows, lastRow; // full rows, and the number of records in one more row
 };
-// Single rows, narrow ones, widths around that of a subgroup and of what quads have room for, and
-// so many rows that bands of them go on.
+// Single rows, narrow rows, and widths around the sizes of a subgroup and of a group of four. Some
+// have so many rows that kernels do them in several bands.
 const Shape kShapes[] = {
     {1, 0, 1},    {1, 1, 0},      {1, 4000, 0},    {2, 3, 1},        {3, 4000, 2},  {4, 33, 0},
     {7, 0, 5},    {31, 31, 7},    {32, 32, 0},     {33, 70, 32},     {40, 1, 1},    {63, 65, 0},
@@ -49,16 +49,17 @@ TEST_CASE("filter waves: every shape")
     for (const Shape& shape : kShapes) {
         for (const Columns& columns : kColumns) {
             const FilterPredictor predictor = predictors[turn++ % predictors.size()];
-            // The first record may stand in the middle of a row.
+            // The section's first record may be in the middle of a row.
             const uint32_t first = turn % 3 == 0 ? uint32_t(random() % shape.width) : 0;
             const uint32_t records = shape.width * shape.rows + shape.lastRow,
                            bytes = records * (columns.count << columns.log2Bytes);
             if (bytes > most) continue;
-            const uint32_t flags = uint32_t(random() % 4); // zigzag, split
+            const uint32_t flags = uint32_t(random() % 4); // bit 0: zigzag; bit 1: split
             SectionWords section = rowsOf(shape.width, {});
             section.first = first;
             section.size = bytes;
-            // Columns of one run take the same predictor; the last one has another, and a base.
+            // Columns of one run take the same predictor. The last column is a run of its own with
+            // another predictor and a base.
             section.runs = {columnRun(columns.count, columns.log2Bytes, flags, predictor)};
             if (columns.count > 1)
                 section.runs = {columnRun(columns.count - 1, columns.log2Bytes, flags, predictor),
@@ -74,7 +75,7 @@ TEST_CASE("filter waves: every shape")
             ++tried;
         }
     }
-    REQUIRE(tried > 50); // others take too many steps
+    REQUIRE(tried > 50); // shapes of more bytes than `most` are left out
     Device reference("cpu", "ref", 0);
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);

@@ -45,7 +45,7 @@ Encoded encode(uint32_t type, const Bytes& plain)
         result.index.push_back(uint32_t(result.words.size() / 2));
     }
     result.raw.resize(sluiceFloatRawSize(type, count));
-    // In two pieces, as someone would who streams.
+    // The raw bytes are packed in two pieces, as a program does that streams.
     const uint64_t half = count / 16 * 8;
     REQUIRE(sluiceFloatPackRaw(type, count, plain.data(), 0, half, result.raw.data()) == SLUICE_OK);
     REQUIRE(sluiceFloatPackRaw(type, count, plain.data() + half * size, half, count - half,
@@ -53,9 +53,9 @@ Encoded encode(uint32_t type, const Bytes& plain)
     return result;
 }
 
-// A list of tensors laid out in one source and one destination.
+// Holds a list of tensors in one source and one destination.
 struct Scene {
-    std::vector<SluiceFloatTensor> tensors; // addresses: offsets
+    std::vector<SluiceFloatTensor> tensors; // their addresses are offsets
     Bytes source;
     uint64_t destinationSize = 0;
     uint32_t tiles = 0;
@@ -117,8 +117,8 @@ Outcome decode(Device& on, const Scene& scene)
     return {status.words(), destination.bytes()};
 }
 
-// The device's statuses and the bytes of good tiles must be those of the CPU reference. Returns how
-// many tiles failed.
+// Checks that the device's statuses, and the bytes of good tiles, are those of the CPU reference.
+// Returns how many tiles failed.
 uint32_t compareWithReference(const Scene& scene)
 {
     Device reference("cpu", "ref", 0);
@@ -142,9 +142,9 @@ uint32_t compareWithReference(const Scene& scene)
     return expected.status[scene.tiles];
 }
 
-// Made without the encoder. Plain bytes, 'a' by the code 0 and 'b' by 1: a full tile has 9 words of
-// 32 bits a lane, a row alone one of 16. Tile 0 has only 'a', tile 1 only 'b', tile 2 is a row of
-// both in turn.
+// These bytes are made without the encoder. The code of 'a' is 0, that of 'b' is 1. A full tile has
+// 9 words of 32 bits for each lane; a row alone has one of 16 bits. Tile 0 has only 'a', tile 1
+// only 'b'; tile 2 is one row of both in turn.
 Encoded handMadeBytes()
 {
     Encoded one;
@@ -164,7 +164,7 @@ Encoded handMadeBytes()
     return one;
 }
 
-// A row of bf16: exponents 0x7F and 0x80 in turn, sign and mantissa count up.
+// Makes a row of bf16: the exponents are 0x7F and 0x80 in turn; sign and mantissa count up.
 Encoded handMadeWeights()
 {
     Encoded one;
@@ -206,7 +206,8 @@ Bytes makePlain(uint32_t type, uint64_t count, Kind kind, std::mt19937& random)
                                      ? std::ldexp(1.0f, int(random() % 200) - 100)
                                      : normal(random);
             std::memcpy(&value, &number, 4);
-            // Roughly the type's own rounding of such numbers: its exponent where it belongs.
+            // This rounds roughly as the type would: it puts sign, exponent and mantissa where the
+            // type has them.
             if (type == SLUICE_FLOAT_BF16) value >>= 16;
             if (type == SLUICE_FLOAT_F16)
                 value = (value >> 16 & 0x8000) |
@@ -274,8 +275,8 @@ TEST_CASE("float codec: what is neither code nor sign nor mantissa takes at most
             bits += histogram[i] * (one.lengths[i / 2] >> i % 2 * 4 & 15);
         const uint64_t all = (one.words.size() + one.index.size()) * 32 + 128 * 8;
         CHECK(double(all - bits) / double(count) < 0.05);
-        // Whole bits a code cost so much here at most: Huffman's bound, 1 bit, is far off for such
-        // data.
+        // For such data, codes of whole bits cost at most 0.1 bit more than the entropy: much less
+        // than the 1 bit that Huffman's bound allows.
         double entropy = 0;
         for (const uint64_t occurs : histogram)
             if (occurs != 0) entropy -= double(occurs) * std::log2(double(occurs) / double(count));
@@ -326,8 +327,8 @@ TEST_CASE("float codec: many tiles of one tensor, so that a workgroup does sever
     CHECK(found.status[scene.tiles] == 0);
 }
 
-// Workgroups have three tiles each; with one tensor more or less the last one does not begin with a
-// share.
+// Each workgroup has three tiles. With one tensor more or less, the last tensor does not begin
+// where a workgroup's share does.
 TEST_CASE("float codec: tensors that begin and end inside of a workgroup's tiles")
 {
     std::mt19937 random = makeRandom(407);
@@ -350,7 +351,7 @@ TEST_CASE("float codec: tensors that begin and end inside of a workgroup's tiles
     for (uint32_t more = 0; more < 2; ++more) {
         Scene scene;
         std::vector<const Encoded*> added;
-        // The last but one has three tiles, the last one has one.
+        // The last tensor but one has three tiles, the last one has one tile.
         for (uint32_t i = 0; i < more + 22; ++i)
             added.push_back(&some[i < more ? 1 : (i - more) % 5]);
         for (const Encoded* one : added)
@@ -410,7 +411,7 @@ namespace {
 constexpr uint32_t kOk = SLUICE_TILE_OK, kRegion = SLUICE_TILE_BAD_REGION,
                    kCode = SLUICE_TILE_BAD_CODE, kCut = SLUICE_TILE_TRUNCATED;
 
-// Tensors that are right or have a fault, and the status that each of their tiles shall have.
+// Holds tensors, good ones and bad ones, and the status that each of their tiles shall have.
 struct Faults {
     using Change = std::function<void(SluiceFloatTensor&)>;
 
@@ -467,7 +468,7 @@ TEST_CASE("float codec: what each fault of a tensor is called")
     tensor([](SluiceFloatTensor& one) { one.type = ~0u; });
     tensor([](SluiceFloatTensor& one) { one.count = (1ull << 40) + 1; });
     tensor([](SluiceFloatTensor& one) { one.count = ~0ull; });
-    tensor([](SluiceFloatTensor& one) { one.count += 1ull << 33; }); // leaves the buffers
+    tensor([](SluiceFloatTensor& one) { one.count += 1ull << 33; }); // outside the buffers
     uint64_t SluiceFloatTensor::*const addresses[] = {
         &SluiceFloatTensor::words, &SluiceFloatTensor::index, &SluiceFloatTensor::lengths,
         &SluiceFloatTensor::raw, &SluiceFloatTensor::output};
@@ -506,11 +507,11 @@ TEST_CASE("float codec: what each fault of an index, code lengths and words is c
     indexed({0, 288, 144, 296}, {kOk, kRegion, kOk});
     indexed({0, ~0u, 288, 296}, {kRegion, kRegion, kOk});
     indexed({0, 0x20000090, 288, 296},
-            {kRegion, kRegion, kOk}); // 8 times that is 144 * 8 in 32 bits
+            {kRegion, kRegion, kOk}); // 8 * 0x20000090 is 8 * 144 in 32 bits
     indexed({~0u, 144, 288, 296}, {kRegion, kOk, kOk});
     indexed({296, 296, 296, 296}, {kCut, kCut, kCut});
     indexed({0, 0, 0, 8}, {kCut, kCut, kOk});
-    // Code lengths: of 'a' or 'b', of the symbols around them, of all.
+    // Tables of code lengths: of 'a' and 'b', of symbols around them, and of all symbols.
     const auto coded = [&](const std::vector<std::pair<uint32_t, uint32_t>>& lengths,
                            const Words& statuses) {
         Encoded one = bytes;
@@ -528,8 +529,8 @@ TEST_CASE("float codec: what each fault of an index, code lengths and words is c
     all(0x00, bad);
     all(0x11, bad);
     all(0xff, bad);
-    all(0x99, bad);                // complete but for half
-    all(0x88, {kCut, kCut, kCut}); // complete
+    all(0x99, bad);                // 256 codes of 9 bits, half of a complete code
+    all(0x88, {kCut, kCut, kCut}); // 256 codes of 8 bits, which are complete
     coded({{'a', 1}}, {kOk, kOk, kOk});
     coded({{'a', 2}}, bad);
     coded({{'a', 12}}, bad);
@@ -537,8 +538,9 @@ TEST_CASE("float codec: what each fault of an index, code lengths and words is c
     coded({{'a', 1}, {'b', 1}, {'c', 12}}, bad);
     coded({{'a', 1}, {'b', 13}}, bad);
     coded({{'a', 1}, {'b', 1}, {0, 15}}, bad);
-    coded({{'a', 1}, {'b', 2}, {'c', 2}}, {kOk, kCut, kOk}); // a row of 8 codes and 15 bits a lane
-    coded({{'a', 2}, {'b', 2}, {'c', 1}}, {kOk, kCut, kOk}); // 0 is 'c', 10 'a'
+    // Tile 2 is OK, since the 8 codes of a lane take 15 bits there, and its words have 16.
+    coded({{'a', 1}, {'b', 2}, {'c', 2}}, {kOk, kCut, kOk});
+    coded({{'a', 2}, {'b', 2}, {'c', 1}}, {kOk, kCut, kOk}); // here 0 is 'c' and 10 is 'a'
     std::vector<std::pair<uint32_t, uint32_t>> deep = {{0, 12}, {1, 12}};
     for (uint32_t length = 1; length < 12; ++length)
         deep.emplace_back(20 + length, length);
@@ -546,7 +548,7 @@ TEST_CASE("float codec: what each fault of an index, code lengths and words is c
     deep.back().second = 12;
     coded(deep, bad);
     {
-        Encoded both = bytes; // an index is looked at before the code
+        Encoded both = bytes; // the index is checked before the code
         both.index[1] = ~0u;
         both.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
         faults.add(both, {kRegion, kRegion, kCode});
@@ -629,8 +631,8 @@ TEST_CASE("float codec: mutated words, lengths, signs and mantissas, counts and 
             if (random() % 4 == 0)
                 one.index.back() = uint32_t(random() % (one.words.size() / 2 + 2));
             scene.add(one);
-            // Outputs must not overlap: no larger elements, and more of them only where they leave
-            // the buffers.
+            // Outputs must not overlap. So elements do not become larger, and their number grows
+            // only so far that they leave the buffers.
             SluiceFloatTensor& tensor = scene.tensors.back();
             if (random() % 8 == 0)
                 tensor.count = random() % 2 == 0 ? 1 + random() % tensor.count

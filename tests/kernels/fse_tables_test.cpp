@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables: those that libzstd reads and builds, bit for bit, on every device; damaged
-// descriptions fail where libzstd's do.
+// Tests FSE tables on every device: they must be, bit for bit, those that libzstd reads and builds.
+// Damaged descriptions must fail where they fail in libzstd.
 #include <sluice/sluice_fse.h>
 
 #include "tests/support/devices.h"
@@ -14,7 +14,7 @@
 
 using namespace sluice::test;
 
-// libzstd's own, which its archive has and its headers do not show.
+// These functions of libzstd are in its archive, but not in its headers.
 extern "C" {
 size_t FSE_normalizeCount(short* normalized, uint32_t log, const uint32_t* count, size_t sum,
                           uint32_t lastSymbol, uint32_t useLow);
@@ -28,7 +28,7 @@ size_t FSE_buildDTable_wksp(uint32_t* table, const short* normalized, uint32_t l
 
 namespace {
 
-using Counts = std::vector<int16_t>; // one a symbol, the last not 0
+using Counts = std::vector<int16_t>; // one for each symbol; the last one is not 0
 
 struct Table {
     uint32_t status = 0;
@@ -45,8 +45,9 @@ struct Limits {
     uint32_t symbols = SLUICE_FSE_MAX_SYMBOLS, log = SLUICE_FSE_MAX_LOG;
 };
 
-// Sources lie at odd places, rooms one after the other. listSize: entries of the list, the first of
-// which are used, by a count in memory; 0: it is as long as it must be.
+// Builds a table for each request. Sources begin at unaligned addresses; outputs follow one
+// another. listSize: how many entries the list has; a count in memory says that only the first ones
+// are used. 0: as many as there are requests.
 std::vector<Table> buildTables(Device& on, const std::vector<Request>& requests, uint32_t flags,
                                Limits limits, uint32_t listSize = 0)
 {
@@ -120,7 +121,7 @@ uint32_t logOf(const Counts& counts)
     return log;
 }
 
-// States as libzstd builds them.
+// Returns the table's entries as libzstd builds them.
 Words statesOf(const Counts& counts)
 {
     std::array<uint32_t, 1 + (1 << SLUICE_FSE_MAX_LOG)> table = {};
@@ -141,9 +142,9 @@ Bytes description(const Counts& counts)
     return bytes;
 }
 
-// Holds what libzstd (1.5.4) reads. A description that runs past the end of its bytes it does not
-// always refuse: it goes on with bits of the last four bytes. With zeros behind it says where the
-// description really ends.
+// Holds what libzstd 1.5.4 reads. It does not always refuse a description that runs past the end of
+// its bytes: it goes on with bits of the last four bytes. If zeros follow the bytes, it tells where
+// the description really ends.
 struct ReadCounts {
     bool good;
     Counts counts;
@@ -160,7 +161,7 @@ ReadCounts readCounts(const Bytes& bytes, Limits limits)
     return {ZSTD_isError(size) == 0 && log <= limits.log, counts, size, log};
 }
 
-// Shares of 2^log, given away until none is left: large ones, ones, less than ones and runs of
+// Returns random counts that add up to 2^log: large ones, ones, "less than one" (-1) and runs of
 // zeros.
 Counts shares(std::mt19937& random)
 {
@@ -179,18 +180,18 @@ Counts shares(std::mt19937& random)
     return counts;
 }
 
-// Returns what libzstd makes of a histogram.
+// Returns the counts that libzstd makes from a random histogram.
 Counts normalized(std::mt19937& random)
 {
     const uint32_t log = SLUICE_FSE_MIN_LOG + uint32_t(random() % 5);
-    // libzstd wants room for all of them
+    // libzstd requires room for all symbols in the table.
     const size_t symbols = 2 + random() % std::min(255u, (1u << log) - 4);
     std::vector<uint32_t> histogram(symbols);
     const uint32_t skew = uint32_t(random() % 12);
     for (uint32_t& count : histogram)
         count = random() % 5 == 0 ? 0 : 1 + uint32_t(random() % 65536 >> random() % (skew + 1));
     histogram.front() += 3;
-    histogram.back() += 2; // two symbols at least
+    histogram.back() += 2; // so that at least two symbols occur
     Counts counts(symbols);
     const size_t sum = std::accumulate(histogram.begin(), histogram.end(), size_t(0));
     const size_t used = FSE_normalizeCount(counts.data(), log, histogram.data(), sum,
@@ -201,7 +202,7 @@ Counts normalized(std::mt19937& random)
 std::vector<Counts> fixedCounts()
 {
     std::vector<Counts> all = {
-        // The predefined ones of literal lengths, match lengths and offsets (RFC 8878,
+        // The predefined tables of literal lengths, match lengths and offsets (RFC 8878,
         // 3.1.1.3.2.2).
         {4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1,  1,  2,  2,
          2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1},
@@ -220,7 +221,8 @@ std::vector<Counts> fixedCounts()
         all.back().push_back(states);
         all.push_back(
             Counts(size_t(std::min<int>(states, 256)), states > 256 ? int16_t(2) : int16_t(1)));
-        // nothing is walked through; 512 states: half of them
+        // All symbols are "less than one", so no state is spread. With 512 states, the last symbol
+        // has half of the states.
         all.push_back(Counts(size_t(std::min<int>(states, 256)), -1));
         if (states > 256) all.back().back() = int16_t(states - 255);
     }
@@ -235,7 +237,7 @@ TEST_CASE("fse tables: as libzstd builds them")
 {
     std::mt19937 random = makeRandom(81);
     std::vector<Counts> all = fixedCounts();
-    // 100,000 of them where that is quick.
+    // 100,000 tables, where that is quick.
     const bool software = device().backend() == SLUICE_BACKEND_VULKAN && isSoftware();
     const size_t wanted = software ? 20 * environmentNumber("SLUICE_MUTATIONS", 100) : 100000;
     while (all.size() < wanted)
@@ -272,7 +274,8 @@ TEST_CASE("fse tables: as libzstd builds them")
     }
 }
 
-// Long lists are read by several lanes of a group, whose tables are built one after the other.
+// Long lists are read by several lanes of a lane group; then their tables are built one after the
+// other.
 TEST_CASE("fse tables: lists for which a lane group has several tables")
 {
     std::mt19937 random = makeRandom(83);
@@ -394,7 +397,7 @@ TEST_CASE("fse tables: regions outside their buffers, and a count in memory")
         {src, dst + 3 * room + 4, size, room},
         {src, dst + room + 2, size, room},
         {src, dst + room, 0, room},
-        {src, dst + 2 * room, size, room}, // past the count
+        {src, dst + 2 * room, size, room}, // beyond the count
     };
     Buffer listBuffer(device(), bytesOf(regions)), count(device(), Words{6});
     SluiceFseTablesInfo info = {};
@@ -417,7 +420,7 @@ TEST_CASE("fse tables: regions outside their buffers, and a count in memory")
     CHECK(std::all_of(out.begin() + room, out.end(),
                       [](uint8_t byte) { return byte == Buffer::kPoison; }));
 
-    // Counts: at even places, and whole ones.
+    // With COUNTS, sources begin at even addresses and have whole counts.
     Bytes numbers = bytesOf(Counts{16, 15, -1, 0});
     Buffer countSource(device(), numbers);
     const uint64_t at = countSource.address();

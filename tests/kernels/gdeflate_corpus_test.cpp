@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Replays what the fuzzer of the CPU decoder found interesting on the device: same statuses, same
-// bytes. SLUICE_CORPUS names a folder of inputs of fuzz_gdeflate (two bytes of decompressed size,
-// then the tile); otherwise those of tests/data/corpus.
+// Decodes on the device what the fuzzer of the CPU decoder found interesting: statuses and bytes
+// must be the CPU's. SLUICE_CORPUS names a folder with inputs of fuzz_gdeflate (two bytes of
+// decompressed size, then the tile). Without it, the inputs are those of tests/data/corpus.
 #include "tests/support/gdeflate_tiles.h"
 
 #include <algorithm>

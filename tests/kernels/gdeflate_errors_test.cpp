@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Damaged and odd tiles: each has one status, written down here, the same on every tier.
+// Tests damaged and odd tiles. Each has one status, which is written down here and is the same on
+// every tier.
 #include "tests/support/gdeflate_bit_writer.h"
 #include "tests/support/gdeflate_tiles.h"
 
@@ -24,7 +25,7 @@ Case makeCase(const char* name, uint32_t status, uint32_t size, const Write& wri
     return {{name, writer.bytes(), size}, status};
 }
 
-// The same, followed by words that a decoder reads only after it should have stopped.
+// Makes the same case with zeros after it, which only a decoder that does not stop in time reads.
 Case makeOpenCase(const char* name, uint32_t status, uint32_t size, const Write& write)
 {
     Case result = makeCase(name, status, size, write);
@@ -32,7 +33,8 @@ Case makeOpenCase(const char* name, uint32_t status, uint32_t size, const Write&
     return result;
 }
 
-// A precode in the order in which it is sent; all other symbols have no code.
+// Returns a precode's lengths in the order in which they are sent. Symbols that are not in
+// `lengths` have no code.
 CodeLengths precode(const std::vector<LengthSymbol>& lengths)
 {
     const uint8_t order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -42,7 +44,8 @@ CodeLengths precode(const std::vector<LengthSymbol>& lengths)
     return sent;
 }
 
-// A dynamic block's header with the fixed-size precode of 1, 0, 16, 17 and 18.
+// The header of a dynamic block. Its precode is always the same: symbols 0, 1 and 18 have 2 bits,
+// 16 and 17 have 3.
 const CodeLengths kRunPrecode = [] {
     CodeLengths lengths(19, 0);
     lengths[0] = lengths[1] = lengths[18] = 2;
@@ -58,7 +61,8 @@ void runHeader(GdeflateBitWriter& writer, uint32_t hlit, uint32_t hdist,
     writer.lengthSymbols(kRunPrecode, symbols);
 }
 
-// Literal/length codes: `count` symbols from 'a' on plus the end of block, all with `length` bits.
+// Lengths of literal/length codes: `count` symbols from 'a' on and the end of the block all have
+// codes of `length` bits.
 CodeLengths letters(uint32_t count, uint8_t length)
 {
     CodeLengths lengths(288, 0);
@@ -75,7 +79,8 @@ std::vector<Token> text(uint32_t count)
     return tokens;
 }
 
-// 'a', 'b', 'c', end of block and a match of length 3 (257), for blocks with matches.
+// Lengths of codes for blocks with matches: 'a', 'b', 'c', the end of the block and symbol 257, a
+// match of length 3.
 CodeLengths lettersAndMatches()
 {
     CodeLengths lengths(288, 0);
@@ -84,7 +89,7 @@ CodeLengths lettersAndMatches()
     return lengths;
 }
 
-// One block of each kind: literals, matches, code lengths, stored bytes.
+// Returns a tile with blocks of all kinds: stored, dynamic and fixed, with literals and matches.
 Tile everything()
 {
     std::vector<Token> tokens = text(50);
@@ -201,7 +206,7 @@ TEST_CASE("gdeflate errors: code tables")
                          writer.symbols(fixed, distances, {literal(287)});
                      }),
 
-        // Odd but allowed.
+        // These are odd but allowed.
         makeCase("a complete code of four symbols", ok, 10, withLengths(fourLetters, distances)),
         makeCase("undefined symbols that are not used", ok, 10,
                  withLengths(undefinedInTable, distances)),
@@ -210,7 +215,7 @@ TEST_CASE("gdeflate errors: code tables")
         makeCase("all zero but the end of block, as one bit", SLUICE_TILE_TOO_SHORT, 10,
                  [](GdeflateBitWriter& writer) {
                      runHeader(writer, 0, 0, {{18, 127}, {18, 107}, {1, 0}, {0, 0}});
-                     writer.put(0, 1, 1); // the other value of that bit
+                     writer.put(0, 1, 1); // the other value of the single code's bit
                      writer.refill();
                  }),
         makeOpenCase("no literal code at all is a stream of zeros", SLUICE_TILE_TOO_LONG, 10,
@@ -222,8 +227,8 @@ TEST_CASE("gdeflate errors: code tables")
 
 TEST_CASE("gdeflate: incomplete codes that are allowed decode as one symbol")
 {
-    // "abc", then a match of 3 whose distance code has one symbol, or none: either bit means that
-    // symbol, or symbol 0.
+    // The tile is "abc" and then a match of 3 bytes. The table of distances has one symbol or none.
+    // Either value of the bit means that symbol or, if there is none, symbol 0.
     const auto tile = [](uint32_t distanceSymbols, uint32_t bit) {
         GdeflateBitWriter writer;
         CodeLengths distanceLengths(32, 0);
@@ -231,7 +236,7 @@ TEST_CASE("gdeflate: incomplete codes that are allowed decode as one symbol")
         CodeLengths lengths = lettersAndMatches();
         const std::vector<uint32_t> code = canonicalCode(lengths);
         writer.dynamic(false, lengths, distanceLengths, {literal('a'), literal('b'), literal('c')});
-        // A second block, by hand: its match is on lane 0.
+        // The second block is written by hand; its match is on lane 0.
         writer.blockHeader(true, 2);
         writer.dynamicCounts(31, 31, 15);
         writer.precodeLengths({0, 0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
@@ -325,8 +330,8 @@ TEST_CASE("gdeflate errors: offsets and lengths")
 TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
 {
     const CodeLengths literals = fixedLiteralLengths(), distances = fixedDistanceLengths();
-    // In the second round lane 0 sends a bad distance and lane 1 one of: a literal past the end, an
-    // undefined symbol.
+    // In the second round lane 0 sends a bad distance. Lane 1 sends `symbol`: a literal past the
+    // end of the output, or a symbol that is not defined.
     const auto secondRound = [&](uint32_t symbol) {
         return [=](GdeflateBitWriter& writer) {
             std::vector<Token> tokens = {match(3, 9)};
@@ -344,8 +349,8 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
         makeCase("a bad offset that stands before what is too long", SLUICE_TILE_BAD_OFFSET, 33,
                  secondRound('a')),
     };
-    // A round that fails gives nothing, not even what it completes; what earlier rounds completed
-    // is judged.
+    // If a round fails, its tokens do not count. Those of earlier rounds count and are judged
+    // first.
     const auto twoRounds = [&](uint32_t second) {
         return [=](GdeflateBitWriter& writer) {
             writer.blockHeader(true, 1);
@@ -359,7 +364,8 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
                                  twoRounds(286)));
     cases.push_back(makeOpenCase("a bad code after as much as there should be",
                                  SLUICE_TILE_BAD_CODE, 32, twoRounds(286)));
-    // Rounds that ask for one word too many: a bad code comes first, the tokens do not count.
+    // These rounds need one word more than there is. A bad code is found first; otherwise the tile
+    // is TRUNCATED, and the size of its output does not matter.
     for (const uint32_t symbol : {uint32_t('a'), 286u}) {
         GdeflateBitWriter writer;
         writer.blockHeader(true, 1);
@@ -371,7 +377,7 @@ TEST_CASE("gdeflate errors: the first error wins, in the order of the rounds")
                 {{"truncated", before, size},
                  symbol == 286 ? uint32_t(SLUICE_TILE_BAD_CODE) : uint32_t(SLUICE_TILE_TRUNCATED)});
     }
-    // Headers: the refill comes first.
+    // In headers, words are read before what they hold is judged.
     GdeflateBitWriter reserved;
     reserved.put(0, 7, 3);
     cases.push_back({{"truncated before the block type is judged", reserved.bytes(), 10},
@@ -419,7 +425,7 @@ TEST_CASE("gdeflate errors: garbage")
         Bytes bytes(128 + random() % 2000);
         std::generate(bytes.begin(), bytes.end(), [&random] { return uint8_t(random()); });
         if (i % 2 == 1)
-            // more often a block type that exists
+            // Every other tile begins with a block type that exists.
             bytes[0] = uint8_t((bytes[0] & ~7u) | (2 + 2 * (i / 2 % 2)));
         tiles.push_back({"garbage " + std::to_string(i), bytes, 1 + uint32_t(random()) % 3000});
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Damaged streams in bulk: bit flips, truncations, splices. The status, and the bytes of what is
-// still OK, must equal the CPU reference's; nothing may hang or write elsewhere. SLUICE_MUTATIONS
-// says how many, SLUICE_SEED which.
+// Tests many damaged streams: bits flipped, ends cut off, parts exchanged. The status must be that
+// of the CPU reference, and so must the bytes of tiles that are still OK. Nothing may hang or write
+// elsewhere. SLUICE_MUTATIONS: how many; SLUICE_SEED: the seed.
 #include "tests/support/gdeflate_bit_writer.h"
 #include "tests/support/gdeflate_tiles.h"
 
@@ -11,8 +11,8 @@ using namespace sluice::test;
 
 namespace {
 
-// Tiles to damage: the golden ones, and small ones with every kind of block, which the choice
-// favours: most of what can be damaged is in the first bytes, and software devices are slow.
+// Tiles to damage: golden ones, and small ones with every kind of block. Small ones are chosen more
+// often: most of what can be damaged is in the first bytes, and software devices are slow.
 struct Corpus {
     std::vector<Tile> golden;
     std::vector<Tile> small;
@@ -54,8 +54,8 @@ Tile smallTile(std::mt19937& random)
 Corpus makeCorpus(std::mt19937& random)
 {
     Corpus corpus;
-    // The loops of GPU-assisted validation count against lavapipe's limit (devices.h): small tiles
-    // only.
+    // GPU-assisted validation adds loops, which count against lavapipe's limit (devices.h). So only
+    // small tiles are decoded then.
     if (environmentNumber("SLUICE_TEST_VALIDATION", 1) < 2) {
         for (const GoldenStream& stream : goldenStreams())
             corpus.golden.insert(corpus.golden.end(), stream.tiles.begin(), stream.tiles.end());
@@ -133,7 +133,7 @@ TEST_CASE("gdeflate: mutated streams")
     const Corpus corpus = makeCorpus(random);
     const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
     REQUIRE(total > 0);
-    constexpr uint32_t batch = 500; // few, where the number of tiles chooses the kernel
+    constexpr uint32_t batch = 500; // few, in case the kernel depends on the number of tiles
     uint32_t okCount = 0;
     for (uint32_t done = 0; done < total; done += batch) {
         std::vector<Tile> tiles;
@@ -142,7 +142,8 @@ TEST_CASE("gdeflate: mutated streams")
         for (const DecodedTile& tile : decodeAndCompare(device(), tiles))
             okCount += tile.status == SLUICE_TILE_OK;
     }
-    // Some mutations leave a tile valid; if all or none did, the test would not test what it says.
+    // Some mutations leave a tile valid. If all of them did, or none, the test would not test what
+    // it should.
     CHECK(okCount < total);
     if (total >= 100) CHECK(okCount > 0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate decode: golden streams of the reference encoder, and everything about region lists.
+// Tests decoding of GDeflate: golden streams of the reference encoder, and lists of regions of
+// every kind.
 #include <sluice/sluice_gdeflate.h>
 
 #include "tests/support/gdeflate_tiles.h"
@@ -13,15 +14,15 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint64_t kSourceRange = 400; // bytes of the source that belong to the command; more lies
-                                       // behind
+// The command's range of the source; the buffer has more bytes after it.
+constexpr uint64_t kSourceRange = 400;
 constexpr uint64_t kOutputRange = 1000;
 
-// A decode whose region list the test lays out itself. Addresses in the regions are relative to
+// Holds a decode whose list of regions the test makes. The addresses in the regions are relative to
 // source and destination.
 struct Decode {
     Bytes source;
-    uint64_t sourceSize = 0; // of the range given to the command, which starts at byte 4
+    uint64_t sourceSize = 0; // the size of the range given to the command, which starts at byte 4
     uint64_t destinationSize = 0;
     std::vector<SluiceRegion> regions;
     uint32_t stride = 32;
@@ -75,7 +76,7 @@ struct Decode {
     }
 };
 
-// Four bytes, the tile, and more behind it.
+// Returns four bytes, the tile, and many more bytes.
 Bytes sourceOf(const Tile& tile)
 {
     Bytes source(1 << 18, 0x22);
@@ -158,16 +159,16 @@ TEST_CASE("gdeflate: regions that are not allowed")
     add(bad, {4, 200, size, huge});
     add(bad, {4, 200, size + (uint64_t(1) << 32), 101});
     add(bad, {4, 200, size, 101 + (uint64_t(1) << 32)});
-    // right but for the upper half of the address
+    // These are right except for the upper half of an address.
     add(bad, {4 + (uint64_t(1) << 32), 200, size, 101});
     add(bad, {4, 200 + (uint64_t(1) << 32), size, 101});
-    add(bad, {4, 200, kSourceRange + 1, 101});        // ends behind the source
-    add(bad, {4, 4 + kOutputRange - 100, size, 101}); // ends behind the destination
-    add(bad, {huge - 3, 200, size, 101});             // address + size overflows or wraps
+    add(bad, {4, 200, kSourceRange + 1, 101});        // it ends behind the source
+    add(bad, {4, 4 + kOutputRange - 100, size, 101}); // it ends behind the destination
+    add(bad, {huge - 3, 200, size, 101});             // address + size overflows
     add(bad, {4, huge - 3, size, 101});
-    add(bad, {4 + kSourceRange, 200, size, 101}); // starts at the end
+    add(bad, {4 + kSourceRange, 200, size, 101}); // it starts at the end of the source
     add(bad, {4, 4 + kOutputRange, size, 101});
-    // up to the very end of the source
+    // This one goes up to the last byte of source and destination.
     add(SLUICE_TILE_OK, {4, 4 + kOutputRange - 104, kSourceRange, 101});
     decode.run(device());
 
@@ -257,7 +258,7 @@ TEST_CASE("gdeflate: stored tiles")
         decode.regions.push_back({4 + size / 2 * 4, at, size, size});
         at += (size + 3) / 4 * 4 + 4;
     }
-    decode.regions.push_back({4, at, 65537, 65537}); // larger than a tile
+    decode.regions.push_back({4, at, 65537, 65537}); // more than a tile may have
     decode.run(device());
     for (size_t i = 0; i < sizes.size(); ++i) {
         const SluiceRegion& region = decode.regions[i];
@@ -271,7 +272,8 @@ TEST_CASE("gdeflate: stored tiles")
     CHECK(decode.status[sizes.size() + 1] == 1);
     CHECK(decode.status[sizes.size() + 2] == sizes.size());
 
-    // Without the flag they are GDeflate like any other: these have fewer than 32 words.
+    // Without the flag these tiles are decoded as GDeflate. They are too short: GDeflate needs 32
+    // words.
     decode.flags = 0;
     decode.regions.resize(5);
     decode.run(device());

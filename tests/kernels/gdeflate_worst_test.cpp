@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The worst legal tiles: most rounds, most matches, most blocks, longest dependency chains, most
-// compressed bytes.
+// Tests the worst tiles that are allowed: with the most rounds, the most matches, the most blocks,
+// the longest chains of dependencies and the most compressed bytes.
 #include "tests/support/gdeflate_bit_writer.h"
 #include "tests/support/gdeflate_tiles.h"
 
@@ -19,8 +19,8 @@ Tile makeTile(const char* name, const std::vector<Token>& tokens)
     return {name, writer.bytes(), uint32_t(expand(tokens).size())};
 }
 
-// Every literal has a codeword of 15 bits, the longest there is; seven other symbols fill the
-// shorter ones.
+// Returns code lengths where every literal has 15 bits, the longest code there is. Seven other
+// symbols have the shorter codes.
 CodeLengths longestLiteralLengths()
 {
     CodeLengths lengths(263, 15);
@@ -57,7 +57,7 @@ Tile shortMatches(const char* name, uint32_t distance)
     return makeTile(name, tokens);
 }
 
-// As many blocks as there may be, each with code tables of its own.
+// Returns a tile with as many blocks as there may be. Each has its own code tables.
 Tile manyBlocks(std::mt19937& random)
 {
     GdeflateBitWriter writer;
@@ -86,7 +86,7 @@ Tile manyStoredBlocks(std::mt19937& random)
     return {"256 stored blocks", writer.bytes(), kTileSize};
 }
 
-// Matches of all lengths whose source is always the byte before them.
+// Returns a tile of matches of all lengths at distance 1.
 Tile offsetOne()
 {
     std::vector<Token> tokens = {literal('r')};
@@ -100,7 +100,7 @@ Tile offsetOne()
     return makeTile("all offsets 1", tokens);
 }
 
-// Literals, then matches that reach back as far as they can.
+// Returns a tile of literals, then matches from as far back as possible.
 Tile farOffsets(std::mt19937& random)
 {
     std::vector<Token> tokens = randomLiterals(57344, random);
@@ -114,8 +114,8 @@ Tile farOffsets(std::mt19937& random)
     return makeTile("all offsets near 64 KiB", tokens);
 }
 
-// Every lane always has a match whose source the lane before it has just written, at changing small
-// distances.
+// Returns a tile where each lane always has a match of what the lanes before it have just written.
+// The distances are small and change.
 Tile chains()
 {
     std::vector<Token> tokens;

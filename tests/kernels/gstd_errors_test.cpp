@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles that follow every rule of docs/format.md, section 7, or break exactly one: each has a
-// status, and bytes if it is OK, written down here, the same on every tier.
+// Tests Gstd tiles that follow all rules of docs/format.md, section 7, or break exactly one. The
+// status of each, and its bytes if it is OK, are written down here and are the same on every tier.
 #include "tests/support/gdeflate_tiles.h"
 #include "tests/support/gstd_word_writer.h"
 
@@ -15,7 +15,7 @@ namespace {
 struct Case {
     Tile tile;
     uint32_t status;
-    Bytes bytes; // if it is OK
+    Bytes bytes; // only if the status is OK
 };
 
 constexpr uint32_t kOk = SLUICE_TILE_OK, kBadCode = SLUICE_TILE_BAD_CODE,
@@ -54,7 +54,8 @@ Bytes fewLiterals(uint32_t count)
     return bytes;
 }
 
-// Expands a part behind the bytes `before`, by the rules of docs/format.md alone, without a decoder.
+// Returns `before` and the expanded bytes of a part after them. It follows docs/format.md alone and
+// uses no decoder.
 Bytes expandAfter(Bytes before, const GstdCoded& part)
 {
     size_t literal = 0;
@@ -78,7 +79,7 @@ Bytes expandAfter(Bytes before, const GstdCoded& part)
     return before;
 }
 
-// A part with the size that its sequences and literals give.
+// Returns a part whose size is that of its literals and matches.
 GstdCoded coded(const Bytes& literals, const std::vector<GstdSequence>& sequences,
                 uint32_t literalKind = 2)
 {
@@ -101,13 +102,13 @@ Case makeCase(const char* name, uint32_t status, const std::vector<GstdPart>& pa
     return {{name, gstdTile(depth, parts), size}, status, bytes};
 }
 
-// A tile of one part, which is OK.
+// Makes a case of a tile of one part whose status is OK.
 Case good(const char* name, const GstdCoded& part, uint32_t depth = 8)
 {
     return makeCase(name, kOk, {codedPart(part)}, expandAfter({}, part), depth);
 }
 
-// Makes a case of a tile of one part that is right but for what `change` does to it.
+// Makes a case of a tile of one part that is right except for what `change` does to it.
 Case changed(const char* name, uint32_t status, const GstdCoded& part,
              const std::function<void(GstdPart&)>& change)
 {
@@ -116,7 +117,7 @@ Case changed(const char* name, uint32_t status, const GstdCoded& part,
     return makeCase(name, status, {sent}, expandAfter({}, part));
 }
 
-// 40 bytes: literals, a match that overlaps itself, a repeat, literals.
+// Returns a part of 40 bytes: literals, a match that overlaps itself, a repeated offset, literals.
 GstdCoded plainExample() { return coded(text("abcdefgh12"), {{6, 20, 2}, {2, 10, 1, true}}); }
 
 } // namespace
@@ -126,11 +127,11 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("gstd errors: tiles worked out by hand")
 {
     // One part of 5 bytes with plain literals and no sequence. Lane 0 reads all of them, as the
-    // first of 128: at the start it takes the word 0x6463, the other lanes take their zeros, and
-    // its first read takes 0x6261. Its state is 0x64636261, whose bytes are read from the low one
-    // on. Before the third read the state is below 2^16, but no word is left. Lane 1 reads the
-    // fifth literal from its 0x65, in the same step as lane 0 reads its first; so there lane 0
-    // takes the last word first.
+    // first lane of 128 literals. At the start it takes the word 0x6463; the other lanes take
+    // zeros. Its first read takes 0x6261. Its state is then 0x64636261, whose bytes are read from
+    // the low one on. Before the third read the state is below 2^16, but no word is left. Lane 1
+    // reads the fifth literal from its 0x65, in the same step where lane 0 reads its first one. So
+    // lane 0 takes the last word before that.
     const Bytes literals = {
         0x00, 0x00, 0x00, 0x00,       // one part, depth 1
         0x04, 0x00, 0x24, 0x00,       // 5 bytes, 37 words
@@ -142,7 +143,8 @@ TEST_CASE("gstd errors: tiles worked out by hand")
         0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // lanes 2 to 31
         0x61, 0x62,
     };
-    // A run of 512, then three plain bytes, the last word filled up with anything.
+    // A run of 512 bytes, then three plain bytes. The byte that fills up the last word may be
+    // anything.
     const Bytes twoParts = {
         0x01, 0x00, 0x00, 0x00,             // two parts
         0xff, 0x01, 0x00, 0x00,             // 512 bytes, 1 word
@@ -156,7 +158,7 @@ TEST_CASE("gstd errors: tiles worked out by hand")
         {{"literals", literals, 5}, kOk, text("abcde")},
         {{"run and plain", twoParts, 515}, kOk, twoPartsBytes},
     });
-    // And the writer makes such bytes itself.
+    // The writer of this test makes the same bytes, with 0 as the last one.
     CHECK(gstdTile(1, {runPart(0x5a, 512), plainPart({0x11, 0x22, 0x33})}) == [&] {
         Bytes b = twoParts;
         b.back() = 0;
@@ -173,24 +175,24 @@ TEST_CASE("gstd errors: what every rule allows")
         if (kind == 3) part.literals.assign(300, 'q');
         cases.push_back(good("each kind of literals", part));
     }
-    // Logs of tables, at both ends.
+    // The smallest and the largest logs of tables.
     for (const uint32_t log : {5u, 6u, 10u, 11u}) {
         GstdCoded part = coded(fewLiterals(300), {{100, 50, 37}, {150, 3, 300}}, 0);
         part.literalLog = log;
         part.sequenceLog = std::min(log, 10u);
         cases.push_back(good("a log", part));
     }
-    // All slots with one symbol: literals cost no bits.
+    // One symbol has all slots, so that literals cost no bits.
     cases.push_back(good("a table of one symbol", coded(Bytes(200, 'z'), {}, 0)));
-    // All 12 code lengths there are: 11 bits, twice.
+    // This part has all 12 code lengths, and 11 bits twice.
     cases.push_back(good("codes of 11 bits", coded(text("abcdefghijklllkjihgfedcba"), {}, 1)));
-    // Classes as narrow as they may be: one class has all 64 slots.
+    // In this part's table of classes, one class has all 64 slots.
     GstdCoded oneClass = coded(counting(256), {}, 1);
     oneClass.literalTable.assign(256, 8);
     oneClass.classes = {0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0};
     cases.push_back(good("one class alone", oneClass));
 
-    // Numbers of literals around rows of 128 and of sequences around rows of 32.
+    // Numbers of literals around the rows of 128, and of sequences around the rows of 32.
     for (const uint32_t count : {127u, 128u, 129u, 383u})
         cases.push_back(good("rows of literals", coded(counting(count), {})));
     for (const uint32_t count : {31u, 32u, 33u, 65u}) {
@@ -199,7 +201,8 @@ TEST_CASE("gstd errors: what every rule allows")
             sequences.push_back({1, 3 + i % 40, 1 + i % 8});
         cases.push_back(good("rows of sequences", coded(counting(count + 9), sequences)));
     }
-    // The three offsets that a part begins with, with literals and without, and how they move.
+    // Each of the three recent offsets is repeated, with literals before the match and without.
+    // Each repetition changes their order.
     for (uint32_t first = 0; first < 3; ++first) {
         for (uint32_t second = 0; second < 3; ++second) {
             for (const uint32_t literals : {0u, 1u})
@@ -212,7 +215,7 @@ TEST_CASE("gstd errors: what every rule allows")
     }
     cases.push_back(good("the offsets at first",
                          coded(counting(20), {{8, 3, 0, true}, {1, 3, 1, true}, {1, 3, 2, true}})));
-    // Offsets with a modulus, remainders 0 and the highest among them.
+    // Offsets with a modulus. Their remainders are 0, the highest one and others.
     for (const uint32_t modulus : {2u, 3u, 12u, 64u}) {
         GstdCoded part = coded(counting(300), {{200, 9, modulus},
                                                {3, 9, 2 * modulus - 1},
@@ -221,7 +224,7 @@ TEST_CASE("gstd errors: what every rule allows")
         part.modulus = modulus;
         cases.push_back(good("a modulus", part));
     }
-    // Lengths at the edges of their symbols.
+    // Match lengths and numbers of literals at the edges of their symbols.
     for (const uint32_t length : {34u, 35u, 36u, 66u, 67u, 131u, 4099u})
         cases.push_back(good("a match length", coded(counting(50), {{20, length, 19}})));
     for (const uint32_t length : {15u, 16u, 17u, 31u, 32u, 1000u})
@@ -234,7 +237,7 @@ TEST_CASE("gstd errors: what every rule allows")
 TEST_CASE("gstd errors: parts, and tables of earlier parts")
 {
     std::vector<Case> cases;
-    // A copy reaches over parts of every kind to the very first byte.
+    // A match reaches back over parts of every kind, to the very first byte.
     const GstdCoded reach = coded(text("!"), {{1, 9, 1537}});
     Bytes before = counting(512);
     before.insert(before.end(), 1024, 'r');
@@ -244,10 +247,10 @@ TEST_CASE("gstd errors: parts, and tables of earlier parts")
     const GstdCoded further = coded(text("!"), {{1, 9, 1538}});
     cases.push_back(makeCase("one before the tile, over parts", kBadOffset,
                              {plainPart(counting(512)), runPart('r', 1024), codedPart(further)}));
-    // Sixteen parts.
+    // This tile has sixteen parts.
     std::vector<GstdPart> sixteen(16, runPart('s', 512));
     cases.push_back(makeCase("sixteen parts", kOk, sixteen, Bytes(16 * 512, 's')));
-    // Words behind the last part are ignored, and a byte.
+    // Words after the last part are ignored, even with an odd number of bytes.
     Case behind = good("words behind the tile", plainExample());
     behind.tile.compressed.insert(behind.tile.compressed.end(), 7, 0xff);
     cases.push_back(behind);
@@ -258,14 +261,14 @@ TEST_CASE("gstd errors: parts, and tables of earlier parts")
         GstdCoded second = coded(fewLiterals(150), {{20, 10, 15}, {100, 40, 3}}, kind);
         second.reusesLiterals = second.reusesSequences = true;
         second.literalsOf = second.sequencesOf = &first;
-        second.modulus = 1; // says nothing
+        second.modulus = 1; // it has no effect, like the fields below
         second.literalLog = 6;
         second.sequenceLog = 5;
         second.literalKind = 3;
         const Bytes bytes = expandAfter(expandAfter({}, first), second);
         cases.push_back(makeCase("tables of the part before", kOk,
                                  {codedPart(first), codedPart(second)}, bytes));
-        // Parts without tables lie between.
+        // Parts without tables are between the two parts.
         Bytes with = expandAfter({}, first);
         with.insert(with.end(), 512, 'r');
         const Bytes noise = counting(512);
@@ -274,21 +277,21 @@ TEST_CASE("gstd errors: parts, and tables of earlier parts")
             "tables of the nearest part that has some", kOk,
             {codedPart(first), runPart('r', 512), codedPart(coded(noise, {})), codedPart(second)},
             expandAfter(with, second)));
-        // Fields that say nothing keep their limits.
+        // Fields without effect must still be in their ranges.
         for (const auto& [name, bits] :
              {std::pair{"literals' log", 7u << 6}, {"sequences' log", 6u << 9}}) {
             GstdPart sent = codedPart(second);
             sent.words[0] |= uint16_t(bits);
             cases.push_back(makeCase(name, kBadCode, {codedPart(first), sent}));
         }
-        // Nobody has had such tables.
+        // No part before this one has tables.
         for (const bool literals : {false, true}) {
             GstdCoded only = second;
             only.reusesLiterals = literals;
             only.reusesSequences = !literals;
             cases.push_back(makeCase("tables of no part", kBadCode, {codedPart(only)}));
         }
-        // A part with one kind of tables has not the other.
+        // A part that has one kind of tables does not have the other kind.
         GstdCoded noLiterals = first;
         noLiterals.literalKind = 2;
         GstdCoded noSequences = coded(fewLiterals(512), {}, kind);
@@ -297,7 +300,7 @@ TEST_CASE("gstd errors: parts, and tables of earlier parts")
         cases.push_back(makeCase("no sequences' tables yet", kBadCode,
                                  {codedPart(noSequences), codedPart(second)}));
     }
-    // The bit asks for tables even where nothing would be read with them.
+    // The bit asks for tables even if nothing would be read with them.
     GstdCoded unused = coded(text("abc"), {});
     unused.reusesSequences = true;
     cases.push_back(
@@ -340,7 +343,7 @@ TEST_CASE("gstd errors: the header of a tile")
         cases.push_back({{"cut", Bytes(tile.begin(), tile.begin() + std::ptrdiff_t(size)), 612},
                          kTruncated,
                          {}});
-    // The order of rules.
+    // If two rules are broken, the first one in order decides.
     Bytes both = Bytes(tile.begin(), tile.begin() + 8);
     both[3] = 1;
     cases.push_back({{"reserved bits before a list that is cut", both, 612}, kBadCode, {}});
@@ -367,7 +370,7 @@ TEST_CASE("gstd errors: the header of a part")
         flip("kind 3", kBadCode, 0, 1), flip("bit 13", kBadCode, 0, 1 << 13),
         flip("bit 15", kBadCode, 0, 1 << 15), flip("word 3, bit 6", kBadCode, 3, 1 << 6),
         flip("word 3, bit 7", kBadCode, 3, 1 << 7),
-        // 5 + 7 for literals of kind 2, which have no table: the field keeps its limit.
+        // The field says 5 + 7. Literals of kind 2 have no table, but the field keeps its limit.
         flip("a literals' log of 12", kBadCode, 0, 4 << 6),
         flip("a sequences' log of 11", kBadCode, 0, 3 << 9),
         flip("a sequences' log of 12", kBadCode, 0, 2 << 9),
@@ -377,7 +380,7 @@ TEST_CASE("gstd errors: the header of a part")
         cases.push_back(changed("a coded part without all of its header", kBadCode, example,
                                 [=](GstdPart& part) { part.words.resize(words); }));
     }
-    // Runs and plain parts.
+    // Bits of the headers of runs and plain parts that must be 0.
     for (const uint32_t bit : {2u, 7u}) {
         GstdPart run = runPart('r', 100);
         run.words[0] |= uint16_t(1u << bit);
@@ -397,7 +400,7 @@ TEST_CASE("gstd errors: the header of a part")
         plain.words.resize(words);
         cases.push_back(makeCase("a plain part with a word more or less", kBadCode, {plain}));
     }
-    // Limits. A quarter of the size is the most sequences; one more is LIMIT.
+    // Limits: at most a quarter of the size may be sequences; one more gives LIMIT.
     std::vector<GstdSequence> sequences(10, {1, 3, 1, false});
     cases.push_back(good("a sequence for every 4 bytes", coded(counting(10), sequences)));
     cases.push_back(changed("a sequence more", kLimit, coded(counting(10), sequences),
@@ -409,7 +412,7 @@ TEST_CASE("gstd errors: the header of a part")
     GstdCoded literals = coded(counting(40), {});
     cases.push_back(changed("a literal more than bytes", kTooLong, literals,
                             [](GstdPart& part) { ++part.words[1]; }));
-    // The order of rules.
+    // If two rules are broken, the first one in order decides.
     cases.push_back(changed("sequences before literals", kLimit, coded(counting(10), sequences),
                             [](GstdPart& part) {
                                 ++part.words[2];
@@ -461,8 +464,8 @@ TEST_CASE("gstd errors: tables")
         makeCase("a slot too many, of the last symbol", kBadCode, {literalTable(0, 255, 1)}));
     cases.push_back(makeCase("a code too many", kBadCode, {literalTable(1, 'z', 3)}));
     cases.push_back(makeCase("a code that is too long", kBadCode, {literalTable(1, 'a', 1)}));
-    // A length of 12 is a class, but no code length: 11 bits and two codes of 12 would be
-    // complete.
+    // A length of 12 has a class, but is no code length, though 11 bits and two codes of 12 would
+    // be complete.
     GstdCoded twelve = complete(coded(text("abcdefghijkl"), {}, 1));
     REQUIRE(twelve.literalTable['k'] == 11);
     REQUIRE(twelve.literalTable['l'] == 11);
@@ -487,7 +490,7 @@ TEST_CASE("gstd errors: tables")
             cases.push_back(makeCase("a table of sequences", kBadCode, {codedPart(part)}));
         }
     }
-    // Then come tables of the classes.
+    // The tables of the classes have wrong sums.
     for (const uint32_t kind : {0u, 1u, 2u}) {
         for (const int more : {1, -1}) {
             GstdCoded part = complete(coded(fewLiterals(60), {{10, 9, 5}}, kind));
@@ -495,7 +498,7 @@ TEST_CASE("gstd errors: tables")
             cases.push_back(makeCase("classes", kBadCode, {codedPart(part)}));
         }
     }
-    // Words end inside tables: lanes go on with zeros, and the sums are wrong.
+    // If the words end inside a table, lanes go on with zeros, and the table has a wrong sum.
     for (const uint32_t kind : {0u, 1u}) {
         for (const size_t left : {size_t{4}, size_t{5}, size_t{36}, size_t{50}, size_t{100}}) {
             cases.push_back(changed("cut in the literals' table", kBadCode,
@@ -507,7 +510,7 @@ TEST_CASE("gstd errors: tables")
         cases.push_back(changed("cut in the sequences' tables", kBadCode,
                                 coded(fewLiterals(600), {{10, 9, 5}}),
                                 [=](GstdPart& part) { part.words.resize(left); }));
-    // Tables that no symbol is read with are judged all the same.
+    // Tables with which no symbol is read are checked, too.
     GstdCoded unused = complete(coded({}, {{0, 20, 1}}, 0));
     unused.literalTable[0] += 1;
     cases.push_back(
@@ -535,7 +538,7 @@ TEST_CASE("gstd errors: sums and words left over")
                 part.words.push_back(0);
             }));
     }
-    // No literal, no sequence: the words at the start are taken, and no more.
+    // Without sequences, nothing takes the word that follows the literals' last one.
     cases.push_back(changed("only literals, a word left over", kBadCode, coded(counting(30), {}),
                             [](GstdPart& part) { part.words.push_back(7); }));
     GstdCoded one = coded(Bytes(30, 'x'), {}, 3);
@@ -545,7 +548,7 @@ TEST_CASE("gstd errors: sums and words left over")
     cases.push_back(
         changed("and need not have one", kOk, one, [](GstdPart& part) { part.words.resize(4); }));
 
-    // Sequences take more literals than there are, though the sum of sizes is right.
+    // The sequences take more literals than there are, though the sum of sizes is right.
     const auto literalsTaken = [&](uint32_t taken) {
         GstdCoded part = coded(counting(20), {{10, 5, 3}, {taken - 10, 7, 3}});
         return part;
@@ -561,7 +564,8 @@ TEST_CASE("gstd errors: sums and words left over")
         cases.push_back(
             makeCase("the sum before literals", isLonger ? kTooShort : kTooLong, {part}));
     }
-    // Sums of lengths past 16 bits, and far past.
+    // The lengths of a part's literals and matches may add up to more than 16 bits hold, or far
+    // more.
     GstdCoded twoLong = coded(text("ab"), {{1, 32769, 1}, {1, 32769, 1}});
     twoLong.size = 65536; // two of the bytes are literals
     cases.push_back(makeCase("65,540 bytes", kTooLong, {codedPart(twoLong)}));
@@ -590,13 +594,13 @@ TEST_CASE("gstd errors: offsets")
                  {codedPart(coded(counting(30), {{20, 7, 5}, {1, 7, 0}, {1, 3, 0, true}}))}));
     cases.push_back(makeCase("the first byte is a match", kBadOffset,
                              {codedPart(coded(counting(30), {{0, 7, 1}}))}));
-    // The offsets at first: 4 reaches exactly the first byte, or one before it.
+    // Repeats of a part's initial offsets: 4 reaches exactly the first byte, or one before it.
     cases.push_back(good("4 of 4", coded(counting(30), {{4, 7, 1, true}})));
     cases.push_back(
         makeCase("4 of 3", kBadOffset, {codedPart(coded(counting(30), {{3, 7, 1, true}}))}));
     cases.push_back(
         makeCase("8 of 7", kBadOffset, {codedPart(coded(counting(30), {{7, 7, 2, true}}))}));
-    // The second of many, and the last one of a row of 32.
+    // The bad offset is in the second sequence, in the last one of a row of 32, and after that.
     for (const uint32_t at : {1u, 31u, 32u, 40u}) {
         for (const uint32_t beyond : {0u, 1u}) {
             std::vector<GstdSequence> sequences(41, {1, 3, 1});
@@ -613,7 +617,7 @@ TEST_CASE("gstd errors: offsets")
 TEST_CASE("gstd errors: hops")
 {
     std::vector<Case> cases;
-    // Byte runs of 3: each match copies the one before, a hop more every time.
+    // Every match copies the 3 bytes of the match before it, so that each has one hop more.
     const auto chain = [](uint32_t links, uint32_t filler) {
         std::vector<GstdSequence> sequences = {{filler + 3, 3, 3}};
         for (uint32_t i = 1; i < links; ++i)
@@ -624,14 +628,15 @@ TEST_CASE("gstd errors: hops")
         cases.push_back(good("as deep as allowed", chain(depth, 0), depth));
         cases.push_back(
             makeCase("a hop too many", kLimit, {codedPart(chain(depth + 1, 0))}, {}, depth));
-        // Three bytes of the group are left, for one link; the second one begins anew.
+        // Of the group, three bytes are left, which the first match fills. The second one begins
+        // the next group with no hop.
         cases.push_back(good("deep after a group's end", chain(depth + 2, 506), depth));
         cases.push_back(makeCase("a hop too many after a group's end", kLimit,
                                  {codedPart(chain(depth + 3, 506))}, {}, depth));
     }
-    // A match that overlaps itself is one hop.
+    // A match that overlaps itself counts as one hop.
     cases.push_back(good("an overlap", coded(counting(20), {{5, 300, 5}}), 1));
-    // A bad offset counts before hops, wherever it is.
+    // A bad offset decides before hops do, wherever it is.
     GstdCoded both = chain(2, 0);
     both.sequences.push_back({1, 4, 5000});
     both.size += 4;

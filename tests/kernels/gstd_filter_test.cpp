@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles decoded and their filters undone in one command: as by the two commands on the CPU.
+// Decodes Gstd tiles and undoes their filters in one command. The results must be those of the two
+// commands on the CPU.
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_gstd.h>
 
@@ -21,15 +22,16 @@ struct FilteredTile {
 struct List {
     std::vector<FilteredTile> tiles;
     uint32_t tilesAtOnce = 0;
-    uint32_t room = 0;    // for how many more tiles both are recorded
-    uint32_t count = ~0u; // of regions, in GPU memory; ~0: all of them
-    Words expected;       // checksums of the decoded bytes, or none
+    uint32_t room = 0;    // the list has room for this many more tiles
+    uint32_t count = ~0u; // the count of regions in GPU memory; ~0: all of them
+    Words expected;       // checksums of the decoded bytes, or empty
 };
 
 struct Outcome {
     Words status;
     Bytes decoded, output;
-    std::vector<uint32_t> begins; // of the tiles in both
+    std::vector<uint32_t> begins; // where tiles begin in both outputs
+    bool isSplit = false;         // tiles without a filter were decoded into `output`
 };
 
 Outcome run(Device& on, const List& list, bool together)
@@ -56,9 +58,13 @@ Outcome run(Device& on, const List& list, bool together)
     }
     Buffer source(on, from), decoded(on, outputSize), output(on, outputSize),
         descriptionList(on, descriptions);
-    for (SluiceRegion& region : regions) {
-        region.srcAddress += source.address();
-        region.dstAddress += decoded.address();
+    // One command for both can decode tiles without a filter to their final places. Checksums
+    // allow only one destination.
+    outcome.isSplit = together && list.expected.empty();
+    for (size_t i = 0; i < regions.size(); ++i) {
+        const bool isFinal = outcome.isSplit && list.tiles[i].description.empty();
+        regions[i].srcAddress += source.address();
+        regions[i].dstAddress += isFinal ? output.address() : decoded.address();
     }
     for (SluiceFilterTile& tile : filters) {
         tile.srcAddress += decoded.address();
@@ -77,10 +83,15 @@ Outcome run(Device& on, const List& list, bool together)
     decode.maxRegionCount = most;
     decode.regionStride = sizeof(SluiceRegion);
     decode.tilesAtOnce = list.tilesAtOnce;
+    if (list.tilesAtOnce != 0) { // slots of the size that these tiles need
+        for (const FilteredTile& tile : list.tiles)
+            decode.maxTileSize = std::max(decode.maxTileSize, (tile.size + 7) / 8 * 8);
+    }
     decode.regions = regionList.range();
     if (list.room != 0 || list.count != ~0u) decode.regionCount = regionCount.range();
     decode.source = source.range();
-    decode.destination = decoded.range();
+    decode.destination = outcome.isSplit ? output.range() : decoded.range();
+    if (outcome.isSplit) decode.secondDestination = decoded.range();
     if (!list.expected.empty()) decode.expected = expected.range();
     decode.status = status.range();
     SluiceRequirements requirements = {};
@@ -117,7 +128,7 @@ Outcome run(Device& on, const List& list, bool together)
     return outcome;
 }
 
-// The statuses and the bytes of tiles that are OK. Returns how many are.
+// Checks the statuses, and the bytes of tiles that are OK. Returns how many tiles are OK.
 uint32_t compare(const List& list, const Outcome& expected, const Outcome& found)
 {
     CHECK((found.status == expected.status));
@@ -126,7 +137,7 @@ uint32_t compare(const List& list, const Outcome& expected, const Outcome& found
         const bool isFiltered = !list.tiles[i].description.empty();
         if (expected.status[i] != SLUICE_TILE_OK || found.status[i] != SLUICE_TILE_OK) continue;
         const Bytes &wanted = isFiltered ? expected.output : expected.decoded,
-                    &all = isFiltered ? found.output : found.decoded;
+                    &all = isFiltered || found.isSplit ? found.output : found.decoded;
         const auto begin = std::ptrdiff_t(expected.begins[i]);
         CAPTURE(i);
         CHECK(std::equal(wanted.begin() + begin, wanted.begin() + begin + list.tiles[i].size,
@@ -136,8 +147,8 @@ uint32_t compare(const List& list, const Outcome& expected, const Outcome& found
     return good;
 }
 
-// In one turn, in several, with regions that are left PENDING, with checksums, and with room for
-// more.
+// Decodes the list all at once, in several turns, with regions that stay PENDING, with checksums,
+// and with room for more tiles. Returns how many tiles are OK.
 uint32_t runAndCompare(List list)
 {
     Device reference("cpu", "ref", 0);
@@ -154,8 +165,8 @@ uint32_t runAndCompare(List list)
         return expected;
     };
     const Outcome plain = check();
-    for (uint32_t i = 0; i < tileCount; ++i) // wrong for every third one, and for those that do not
-                                             // decode
+    // The checksum is wrong for every third tile, and for tiles that cannot be decoded.
+    for (uint32_t i = 0; i < tileCount; ++i)
         list.expected.push_back(
             i % 3 == 0
                 ? 1
@@ -169,7 +180,8 @@ uint32_t runAndCompare(List list)
     check();
     list.tilesAtOnce = 0;
     list.count = ~0u;
-    if (hasKernelsByCount(device())) { // more filters than blocks, which are taken in turn
+    // The list has room for more filters than there are blocks, so blocks take turns.
+    if (hasKernelsByCount(device())) {
         list.room = 620;
         check();
         list.room = 0;
@@ -216,7 +228,7 @@ TEST_CASE("gstd and filters: arguments of the command for both")
     CHECK(sluiceCmdGstdFilter(context, nullptr, nullptr, &filter) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceCmdGstdFilter(context, nullptr, &decode, nullptr) == SLUICE_ERROR_ARGUMENT);
     filter.statusCount = 1;
-    CHECK(status() == SLUICE_ERROR_ARGUMENT); // not the decode's
+    CHECK(status() == SLUICE_ERROR_ARGUMENT); // the decode has another number of statuses
     filter.statusCount = 0;
     filter.status.offset = 4;
     CHECK(status() == SLUICE_ERROR_ARGUMENT);
@@ -226,6 +238,14 @@ TEST_CASE("gstd and filters: arguments of the command for both")
     filter.maxTileSize = 4;
     decode.flags = 1u << 31;
     CHECK(status() == SLUICE_ERROR_ARGUMENT);
+    decode.flags = 0;
+    decode.secondDestination = all;
+    CHECK(status() == SLUICE_OK);
+    decode.expected = all;
+    CHECK(status() == SLUICE_ERROR_ARGUMENT); // checksums of two destinations
+    decode.expected = {};
+    decode.source = all;
+    CHECK(status() == SLUICE_ERROR_ARGUMENT); // the second destination overlaps the source
     sluiceDestroyContext(context);
 }
 
@@ -237,6 +257,60 @@ TEST_CASE("gstd and filters: one command for both")
     List list;
     list.tiles = makeTiles(random, 40, 6000);
     CHECK(runAndCompare(list) == 40);
+}
+
+TEST_CASE("gstd: a region lies in one of two destinations, or is refused")
+{
+    constexpr uint32_t kSize = 1024, kGap = 256;
+    const Bytes data = GstdEncoder(3, 4).encode(Bytes(kSize, 7));
+    Bytes expected(4 * kSize + kGap, 0xEE);
+    Buffer source(device(), data), memory(device(), expected), status(device(), 11 * 4);
+    const auto part = [&](uint64_t at, uint64_t size) {
+        return SluiceBuffer{memory.range().handle, memory.range().offset + at, size};
+    };
+    struct Row {
+        uint32_t place, status;
+    };
+    const Row rows[] = {{0, SLUICE_TILE_OK},
+                        {4, SLUICE_TILE_BAD_REGION},     // into the gap
+                        {kSize, SLUICE_TILE_BAD_REGION}, // begins in the gap
+                        {kSize + kGap - 4, SLUICE_TILE_BAD_REGION},
+                        {kSize + kGap, SLUICE_TILE_OK},
+                        {2 * kSize + kGap, SLUICE_TILE_OK}, // to the second one's end
+                        {2 * kSize + kGap + 4, SLUICE_TILE_BAD_REGION},
+                        {3 * kSize + kGap, SLUICE_TILE_BAD_REGION}};
+    std::vector<SluiceRegion> regions;
+    for (const Row& row : rows) {
+        regions.push_back({source.address(), memory.address() + row.place, data.size(), kSize});
+        if (row.status == SLUICE_TILE_OK) std::fill_n(expected.begin() + row.place, kSize, 7);
+    }
+    // It would lie inside, but is larger than what slots of scratch have room for.
+    regions.push_back(regions[4]);
+    regions.back().decompressedSize = kSize + 4;
+    Buffer list(device(), bytesOf(regions));
+    SluiceGstdInfo info = {};
+    info.maxRegionCount = uint32_t(regions.size());
+    info.regionStride = sizeof(SluiceRegion);
+    info.regions = list.range();
+    info.source = source.range();
+    info.maxTileSize = kSize;
+    info.destination = part(0, kSize);
+    info.secondDestination = part(kSize + kGap, 2 * kSize);
+    info.status = status.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetGstdRequirements(device().context(), &info, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(device(), requirements);
+    info.scratch = scratch.range();
+    device().run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdGstd(device().context(), commands, &info) == SLUICE_OK);
+    });
+    const Words statuses = status.words();
+    for (size_t i = 0; i < regions.size(); ++i) {
+        CAPTURE(i);
+        const bool isLast = i + 1 == regions.size();
+        CHECK(statuses[i] == (isLast ? uint32_t(SLUICE_TILE_BAD_REGION) : rows[i].status));
+    }
+    CHECK((memory.bytes() == expected));
 }
 
 TEST_CASE("gstd and filters: mutated tiles and descriptions in one command")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd: what the encoder writes comes back on every device, damaged tiles get the reference's
-// status.
+// Tests Gstd: what the encoder writes comes back on every device; damaged tiles get the status of
+// the reference.
 #include "tests/support/gdeflate_tiles.h"
 #include "tests/support/gstd_encoder.h"
 
@@ -16,8 +16,8 @@ struct Case {
     Bytes bytes;
 };
 
-// Bytes with repeats: `symbols` different ones, copies from up to `far` back, each `run` bytes long
-// or so.
+// Returns bytes with repeats: they have `symbols` different values, copies come from up to `far`
+// bytes back, and pieces have up to `run` bytes.
 Bytes repetitive(size_t size, uint32_t symbols, uint32_t far, uint32_t run, std::mt19937& random)
 {
     Bytes bytes;
@@ -35,7 +35,7 @@ Bytes repetitive(size_t size, uint32_t symbols, uint32_t far, uint32_t run, std:
     return bytes;
 }
 
-// Records of 12 bytes, as vertices have them.
+// Returns records of 12 bytes, such as vertices.
 Bytes records(size_t size, std::mt19937& random)
 {
     Bytes bytes(size);
@@ -48,7 +48,7 @@ Bytes records(size_t size, std::mt19937& random)
     return bytes;
 }
 
-// Words in any order, so that nearly every four bytes are a match.
+// Returns words of a small dictionary in random order, so that nearly every four bytes are a match.
 Bytes wordsOnly(size_t size, std::mt19937& random)
 {
     Bytes dictionary(64 * 4), bytes;
@@ -99,9 +99,8 @@ std::vector<Case> cases(std::mt19937& random)
     all.push_back({"runs", repetitive(8000, 4, 3, 300, random)});
     all.push_back({"two parts", repetitive(65536 + 1001, 60, 65535, 40, random)});
     all.push_back({"short copies", repetitive(7000, 200, 400, 4, random)});
-    all.push_back({"words", wordsOnly(6001, random)}); // more matches in 2,048 bytes than decoders
-                                                       // have invocations
-    // A part like the one before takes its tables; noise between them has none.
+    // There are more matches in 2,048 bytes than decoders have invocations.
+    all.push_back({"words", wordsOnly(6001, random)});
     Bytes mixed = repetitive(65536, 40, 3000, 30, random);
     mixed.insert(mixed.end(), noise.begin(), noise.begin() + 65536);
     const Bytes again = repetitive(5000, 40, 3000, 30, random);
@@ -110,7 +109,7 @@ std::vector<Case> cases(std::mt19937& random)
     return all;
 }
 
-// Copies of copies, each in the same group of 512 bytes.
+// Returns copies of copies, all within one group of 512 bytes.
 Bytes nested(uint32_t links, std::mt19937& random)
 {
     Bytes bytes;
@@ -217,8 +216,9 @@ TEST_CASE("gstd: tables of a part whose header is bad")
     const size_t first = 2 * (2 + 2 * parts),
                  second = first + 2 * (good[6] | size_t{good[7]} << 8) + 2;
     std::vector<Tile> tiles;
-    for (const uint32_t field : {6u, 9u}) { // of the first part: how many slots its literals and
-                                            // its sequences have
+    // Fields of the first part's header: how many slots its tables of literals and of sequences
+    // have.
+    for (const uint32_t field : {6u, 9u}) {
         for (uint32_t value = 0; value < 8; ++value) {
             Tile tile = {"field " + std::to_string(field) + " is " + std::to_string(value), good,
                          uint32_t(bytes.size())};
@@ -227,7 +227,7 @@ TEST_CASE("gstd: tables of a part whose header is bad")
             const uint32_t changed = (header & ~(7u << field)) | value << field;
             tile.compressed[first] = uint8_t(changed);
             tile.compressed[first + 1] = uint8_t(changed >> 8);
-            // with the tables of the part before
+            // The second part uses the tables of the part before.
             tile.compressed[second] = uint8_t(tile.compressed[second] | 0x30);
             tiles.push_back(tile);
         }

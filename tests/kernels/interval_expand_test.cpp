@@ -10,10 +10,10 @@ namespace {
 struct ExpandCase {
     uint32_t elementSize = 4;
     bool asOffsets = false, countOnDevice = false;
-    uint32_t shift = 0;     // elements that values and destination are moved from their aligned
-                            // place
-    uint32_t missing = 0;   // elements that do not fit
-    uint32_t byteShift = 0; // for sizes that are no power of two
+    // Values and destination begin this many elements after an aligned address.
+    uint32_t shift = 0;
+    uint32_t missing = 0;   // elements for which the destination has no room
+    uint32_t byteShift = 0; // the same in bytes, for sizes that are no power of two
 };
 
 void checkExpand(const Words& counts, const ExpandCase& how, std::mt19937& random)
@@ -56,7 +56,7 @@ void checkExpand(const Words& counts, const ExpandCase& how, std::mt19937& rando
     CHECK((target.bytes() == expected));
     CHECK((result.words() ==
            Words{total, capacity < total ? uint32_t(SLUICE_INTERVAL_TRUNCATED) : 0u}));
-    scratch.bytes(); // its guards
+    scratch.bytes(); // checks the bytes around it
 }
 
 } // namespace
@@ -107,7 +107,7 @@ TEST_CASE("interval_expand: every distribution, counts and offsets, a count in G
 TEST_CASE("interval_expand: every element size")
 {
     std::mt19937 random = makeRandom(52);
-    for (uint32_t size = 1; size <= 16; ++size) {
+    for (uint32_t size = 1; size <= 20; ++size) {
         ExpandCase how;
         how.elementSize = size;
         for (const uint32_t shift : {0u, 1u, 3u}) {

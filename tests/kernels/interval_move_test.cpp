@@ -13,10 +13,10 @@ struct MoveCase {
     SluiceIntervalMoveKind kind = SLUICE_INTERVAL_MOVE;
     uint32_t elementSize = 4, positionSize = 4;
     bool asOffsets = false, countOnDevice = false;
-    uint32_t sourceShift = 0, targetShift = 0; // bytes from an aligned place
+    uint32_t sourceShift = 0, targetShift = 0; // bytes after an aligned address
 };
 
-// Entry i: where interval i starts if they stand in a random order, one after the other.
+// Returns where intervals begin if they follow one another in a random order.
 Words shuffledPlaces(const Words& counts, std::mt19937& random)
 {
     std::vector<size_t> order(counts.size());
@@ -83,7 +83,7 @@ void checkMove(const Words& counts, const MoveCase& how, std::mt19937& random)
     CHECK((target.bytes() == expected));
     CHECK((result.words() == Words{total, 0}));
     CHECK((source.bytes() == content));
-    scratch.bytes(); // its guards
+    scratch.bytes(); // checks the bytes around it
 }
 
 // Runs a move of 4-byte elements and returns the result words.
@@ -158,7 +158,7 @@ TEST_CASE("interval_move: bytes, every alignment of source and destination")
         how.elementSize = 1;
         how.sourceShift = shift;
         how.targetShift = uint32_t(random() % 16);
-        checkMove({1000}, how, random); // one long run of each difference
+        checkMove({1000}, how, random); // one long run for each difference of the two shifts
         checkMove(randomCounts(300, 40, random), how, random);
         how.sourceShift = how.targetShift;
         how.targetShift = shift;
@@ -169,13 +169,13 @@ TEST_CASE("interval_move: bytes, every alignment of source and destination")
 TEST_CASE("interval_move: every element size")
 {
     std::mt19937 random = makeRandom(73);
-    for (uint32_t size = 1; size <= 16; ++size) {
+    for (uint32_t size = 1; size <= 20; ++size) {
         MoveCase how;
         how.elementSize = size;
         how.kind = SluiceIntervalMoveKind(size % 3);
         checkMove(randomCounts(500, 12, random), how, random);
         how.targetShift = size;
-        checkMove({5000, 1, 0, 3000}, how, random); // more than a workgroup's share
+        checkMove({5000, 1, 0, 3000}, how, random); // more elements than a workgroup takes
     }
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("interval_move: 64-bit positions that wrap around are skipped")
     device().run([&](SluiceCommands commands) {
         REQUIRE(sluiceCmdIntervalMove(device().context(), commands, &info) == SLUICE_OK);
     });
-    // The destination's 62 elements hold the first intervals only; the last one is moved in part.
+    // The destination has only 62 elements: the first intervals fit, the last one is moved in part.
     CHECK((result.words() == Words{64, SLUICE_INTERVAL_SKIPPED | SLUICE_INTERVAL_TRUNCATED}));
     const Bytes content = source.bytes();
     Bytes expected(1000, Buffer::kPoison);
@@ -243,9 +243,9 @@ TEST_CASE("interval_move: hostile lists write nothing outside and end")
         }
         Buffer source(device(), 4000), target(device(), 4000);
         moveWords(counts, gather, scatter, source, target);
-        target.bytes(); // the guards
+        target.bytes(); // checks the bytes around it
 
-        // Offsets in any order.
+        // The scatter positions serve as offsets, which are in no order.
         IntervalList list(counts, false, false);
         SluiceIntervals intervals = list.intervals;
         std::swap(intervals.counts, intervals.offsets);
@@ -287,7 +287,7 @@ TEST_CASE("interval_move: bad arguments are refused")
         return result;
     };
     SluiceIntervalMoveInfo bad = good;
-    bad.elementSize = 17;
+    bad.elementSize = 21;
     CHECK(status(bad) == SLUICE_ERROR_ARGUMENT);
     bad = good;
     bad.elementSize = 0;

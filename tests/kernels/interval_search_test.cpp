@@ -41,7 +41,7 @@ TEST_CASE("interval_search: the demonstration")
                             11, 11, 11, 11, 12, 12, 13, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14,
                             14, 15, 15, 16, 18, 18, 18, 18, 18, 19, 19, 19, 19, 19, 19};
     CHECK((search(demo::kExpandCounts, false, 100, 100).sources == expected));
-    // The scans that the demonstrations print are the offsets of their intervals.
+    // The scans that the demos print are the offsets of their intervals.
     CHECK((offsetsOf(demo::kExpandCounts) == Words{0,  2,  7,  14, 30, 30, 31, 31, 31, 45, 55,
                                                    58, 72, 74, 75, 86, 88, 89, 89, 94, 100}));
     CHECK((offsetsOf(demo::kMoveCounts) == Words{0,  3,  12, 13, 22, 30, 35, 45, 47, 52, 54,

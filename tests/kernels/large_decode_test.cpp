@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes into buffers above 4 GiB (large_test.cpp says when these run).
+// Decodes into buffers above 4 GiB. large_test.cpp says when these cases run.
 #include "tests/support/gdeflate_tiles.h"
 #include "tests/support/large.h"
 
@@ -15,7 +15,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Decodes one tile to very many places, from the far end of a large source.
+// Decodes the same tile to very many places. The tile is at the end of a large source.
 void decodeFarTile(TileCodec codec, const Bytes& compressed, const Words& plain)
 {
     const uint64_t tileSize = 4 * plain.size(), count = 4 * kGib / tileSize + 1000,
@@ -78,7 +78,7 @@ TEST_CASE("large: GDeflate and Gstd tiles" * doctest::skip(!wanted()))
 
 TEST_CASE("large: weights" * doctest::skip(!wanted()))
 {
-    // One tensor of 16 MiB, decoded to many places, its planes beyond 4 GiB in the source.
+    // A tensor of 16 MiB is decoded to many places. In the source its planes are beyond 4 GiB.
     constexpr uint64_t count = 8 << 20, copies = 4 * kGib / (2 * count) + 10;
     Words plain(count / 2);
     for (uint64_t i = 0; i < plain.size(); ++i)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Intervals and bulk operations on buffers above 4 GiB (large_test.cpp says when these run).
+// Tests intervals and bulk operations on buffers above 4 GiB. large_test.cpp says when these cases
+// run.
 #include <sluice/sluice_interval.h>
 
 #include "tests/support/intervals.h"
@@ -15,7 +16,7 @@ TEST_SUITE_BEGIN("device");
 
 namespace {
 
-// Intervals of some 2 MB each.
+// Holds intervals of some 2 MB each.
 struct LongIntervals {
     const uint64_t elements = sized((uint64_t(1) << 30) + (100 << 20));
     Words counts, begins;
@@ -36,7 +37,7 @@ struct LongIntervals {
 
 TEST_CASE("large: intervals moved" * doctest::skip(!wanted()))
 {
-    // They are in order in the source, in another order in the destination.
+    // The intervals are in order in the source, and in another order in the destination.
     const LongIntervals list;
     const uint64_t elements = list.elements;
     const Words &counts = list.counts, &gather = list.begins;
@@ -86,7 +87,7 @@ TEST_CASE("large: intervals moved" * doctest::skip(!wanted()))
         return hashOf(gather[order[k]] + (i - starts[k]));
     }));
 
-    // Back to where they were, and once more to the other order.
+    // GATHER moves the intervals back to where they were; SCATTER then moves them once more.
     const auto cleared = [](uint64_t) { return 0u; };
     source.fill(cleared);
     move.kind = SLUICE_INTERVAL_GATHER;
@@ -113,7 +114,8 @@ TEST_CASE("large: intervals moved" * doctest::skip(!wanted()))
 
 TEST_CASE("large: intervals expanded" * doctest::skip(!wanted()))
 {
-    // Elements of 5 bytes: 5.4 GB. Each has its interval's number and a byte of it.
+    // Elements of 5 bytes, in all 5.4 GB. Their bytes come from a hash of the number of their
+    // interval.
     const LongIntervals list;
     const uint64_t elements = list.elements;
     const Words &counts = list.counts, &begins = list.begins;
@@ -157,7 +159,7 @@ TEST_CASE("large: intervals expanded" * doctest::skip(!wanted()))
 TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
 {
     {
-        // Expanded: each value is its interval's number.
+        // The expanded values are the numbers of their intervals.
         const uint32_t n = sized(300000000);
         const auto countOf = [](uint64_t i) { return hashOf(i) % 8; };
         uint64_t elements = 0;
@@ -207,8 +209,8 @@ TEST_CASE("large: very many intervals" * doctest::skip(!wanted()))
             CHECK(good);
         }
     }
-    // As many as there can be, empty but for three: the first, the last, and one whose count lies
-    // above 4 GiB.
+    // There are as many intervals as possible, all of them empty except for three: the first one,
+    // the last one, and one whose count is above 4 GiB in the list.
     const uint32_t n = sized(~0u), third = uint32_t(uint64_t(n) * 5 / 6);
     LargeBuffer counts(4 * uint64_t(n));
     counts.fill([&](uint64_t i) { return i == 0 ? 3u : i == third ? 2u : i + 1 == n ? 5u : 0u; });
@@ -258,7 +260,7 @@ TEST_CASE("large: 2^32 - 1 items after an insert" * doctest::skip(!wanted()))
     CHECK(destination.holds(n / 4 * 4, [&](uint64_t i) {
         uint32_t word = 0;
         for (uint64_t at = 4 * i; at < 4 * i + 4; ++at) {
-            // Item j that is inserted stands at indices[j] + j; so many stand before `at`.
+            // Inserted item j is at indices[j] + j. `low` becomes how many of them are before `at`.
             size_t low = 0, high = indices.size();
             while (low < high) {
                 const size_t middle = (low + high) / 2;
@@ -301,8 +303,8 @@ TEST_CASE("large: 2^32 - 1 items with some removed" * doctest::skip(!wanted()))
     CHECK(destination.holds(left / 4 * 4, [&](uint64_t i) {
         uint32_t word = 0;
         for (uint64_t at = 4 * i; at < 4 * i + 4; ++at) {
-            // How many are removed before the item that comes to `at`: of those in order, k have
-            // indices up to at + k.
+            // The item that comes to `at` stood at `at` plus the number of items removed before it.
+            // These are the list's entries k with indices[k] - k <= at.
             size_t low = 0, high = indices.size();
             while (low < high) {
                 const size_t middle = (low + high) / 2;

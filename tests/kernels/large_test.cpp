@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Buffers above 4 GiB and counts up to 2^32 - 1: offsets must not be computed in 32 bits anywhere.
+// Tests buffers above 4 GiB and counts up to 2^32 - 1: no offset may be computed in 32 bits.
 //
-// Left out unless SLUICE_TEST_LARGE is 1, since the largest case takes 16 GiB of device memory and
-// a few of the host's. Without validation: NVIDIA's driver serves larger allocations than its
-// maxMemoryAllocationSize says.
+// These cases run only if SLUICE_TEST_LARGE is 1, since the largest case takes 16 GiB of device
+// memory and a few GiB of the host's. They run without validation: NVIDIA's driver can allocate
+// more than its maxMemoryAllocationSize says, which validation would report.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
@@ -70,7 +70,7 @@ TEST_CASE("large: compaction of 2^32 - 1 bytes" * doctest::skip(!wanted()))
     info.output = output.part(0, n);
     info.resultCount = kept.range();
     runWithScratch(device(), info, sluiceGetCompactRequirements, sluiceCmdCompact);
-    // The input is made once more, and compacted, as the output is read.
+    // While the output is read, the input is made once more and compacted here.
     uint64_t element = 0, count = 0;
     bool good = true;
     const auto next = [&] {
@@ -129,11 +129,11 @@ TEST_CASE("large: compaction to elements and indices" * doctest::skip(!wanted())
     }
 }
 
-// Which elements a compaction keeps.
+// Returns whether a compaction keeps element i.
 bool keeps(uint64_t i) { return hashOf(i) % 3 != 0; }
 
-// Returns whether the words are those of the elements that are kept (then, of those that are not)
-// in order; element i is word i.
+// Checks that the output has the kept elements in order and, if partitioned, then the others.
+// Element i is word i.
 bool isCompacted(const LargeBuffer& output, uint32_t n, uint32_t kept, bool partitioned)
 {
     uint64_t next = 0, count = 0;
@@ -281,7 +281,8 @@ TEST_CASE("large: scans in segments, of u64 and of f32" * doctest::skip(!wanted(
         CHECK(good);
     }
     for (const bool ofFloats : {false, true}) {
-        // u64: any words. f32: a 1 now and then, so that all sums are exact.
+        // The inputs are any words for u64; for f32 they are a 1 now and then, so that all sums are
+        // exact.
         const uint32_t n = sized(ofFloats ? (1u << 30) + 12345 : (1u << 29) + 12345),
                        wordsEach = ofFloats ? 1 : 2;
         const auto wordOf = [&](uint64_t i) {

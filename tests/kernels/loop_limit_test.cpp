@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Kernels whose loops a driver leaves early must say so: status OK means right bytes, whenever the
-// driver stops. lavapipe of Mesa 22.3 leaves every loop once a subgroup has made 65,535 iterations
-// in all (docs/portability.md). So each decoder's shader is compiled with a loop before it that
-// makes as many iterations as the test says, and what it leaves sets the place where the kernel's
-// own loops end. It runs where SLUICE_LOOP_STEPS says how many more places than the powers of four
-// are tried, with tiers ext and base: in runs of all cases it has ended the process twice, since a
-// kernel whose loops are left may still read outside of its memory; which one is not known.
+// Tests that kernels whose loops a driver leaves early say so: status OK must mean right bytes, no
+// matter when the driver stops. lavapipe of Mesa 22.3 leaves every loop once a subgroup has made
+// 65,535 iterations in all (docs/portability.md). So each decoder's shader is compiled with a loop
+// in front, which uses up as many iterations as the test says; the rest decides where the kernel's
+// own loops end. The test runs only with tiers ext and base, and only if SLUICE_LOOP_STEPS says how
+// many places are tried besides the powers of four. Normal runs leave it out, since it has ended
+// the process twice: a kernel whose loops are left may still read outside of its memory. Which
+// kernel does so is not known.
 #include "tests/support/range_subjects.h"
+#include "tests/support/zstd_regions.h"
 
 #include "vulkan/context.h"
 
@@ -46,8 +48,9 @@ std::string readText(const fs::path& path)
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// The shader with a loop before it. `address`: of three words: iterations, 1, and a bit for every
-// four invocations of the workgroup, those that make them.
+// Compiles the shader with a loop in front. `address`: where three words are. They say how many
+// iterations the loop makes, the step (1), and which invocations make them: a bit for every four of
+// the workgroup.
 std::vector<uint32_t> compileWithLoop(const std::string& shader, ShaderVariant variant,
                                       uint64_t address)
 {
@@ -58,7 +61,7 @@ std::vector<uint32_t> compileWithLoop(const std::string& shader, ShaderVariant v
     text.replace(at, head.size(), "void kernelMain() {");
     const std::string place = "uvec2(" + std::to_string(uint32_t(address)) + "u, " +
                               std::to_string(uint32_t(address >> 32)) + "u)";
-    // The step comes from memory each time, so that no compiler knows where the loop ends.
+    // The loop's step comes from memory each time, so that no compiler knows where the loop ends.
     text += "layout(buffer_reference, std430, buffer_reference_align = 4) buffer LoopWords {\n"
             "    volatile uint w[];\n};\n"
             "void main() {\n"
@@ -86,7 +89,8 @@ std::vector<uint32_t> compileWithLoop(const std::string& shader, ShaderVariant v
     return words;
 }
 
-// Puts such shaders in the place of a device's own while it lives, one at a time.
+// Replaces pipelines of a device by those of such shaders, one shader at a time, until this object
+// is destroyed.
 class LoopDevice {
 public:
     explicit LoopDevice(Device& on)
@@ -139,7 +143,7 @@ private:
 enum class Outcome {
     right,
     refused,
-    wrong // bytes with status OK, or bytes outside the range
+    wrong // status OK with wrong bytes, or bytes outside of the range changed
 };
 
 Outcome runOn(Device& on, const Subject& subject)
@@ -168,15 +172,22 @@ Outcome runOn(Device& on, const Subject& subject)
     return !guarded || (ok && !same) ? Outcome::wrong : ok ? Outcome::right : Outcome::refused;
 }
 
-// The shaders whose loops decide what becomes of a subject.
+// Returns the shaders whose loops decide what becomes of a subject.
 std::vector<std::string> shadersOf(const std::string& subject)
 {
     static const std::pair<std::string, std::vector<std::string>> table[] = {
-        {"gdeflate", {"gdeflate"}},  {"gstd", {"gstd_symbols", "gstd_expand"}},
-        {"checksum", {"checksum"}},  {"filter", {"filter"}},
-        {"fse", {"fse_tables"}},     {"tile streams", {"tile_streams", "gdeflate"}},
-        {"float", {"float_decode"}}, {"df11", {"df11"}},
+        {"gdeflate", {"gdeflate"}},
+        {"gstd", {"gstd_symbols", "gstd_expand"}},
+        {"checksum", {"checksum"}},
+        {"filter", {"filter"}},
+        {"fse", {"fse_tables"}},
+        {"tile streams", {"tile_streams", "gdeflate"}},
+        {"float", {"float_decode"}},
+        {"df11", {"df11"}},
         {"ecf8", {"df11"}},
+        {"zstd",
+         {"zstd_walk", "zstd_literals", "zstd_sequences", "zstd_place", "zstd_expand", "zstd_bytes",
+          "zstd_hash"}},
     };
     for (const auto& [prefix, shaders] : table) {
         if (subject.rfind(prefix, 0) == 0) return shaders;
@@ -184,8 +195,9 @@ std::vector<std::string> shadersOf(const std::string& subject)
     return {};
 }
 
-// Leaves loops after 1, 4, 16 ... iterations up to what the subject needs, and at `steps` places
-// between, those of some subgroups alone too. Returns how often it was refused.
+// Lets loops end after 1, 4, 16 ... iterations until these are enough for the subject, and at
+// `steps` places between, there also only for some subgroups. Returns how often the result was
+// refused.
 uint32_t checkSubject(LoopDevice& on, const Subject& subject, uint32_t steps)
 {
     CAPTURE(subject.name);
@@ -201,7 +213,7 @@ uint32_t checkSubject(LoopDevice& on, const Subject& subject, uint32_t steps)
         refused += outcome == Outcome::refused ? 1 : 0;
         return outcome == Outcome::right;
     };
-    // How many iterations are enough, roughly.
+    // Finds out roughly how many iterations are enough.
     uint32_t enough = 1;
     while (enough < kDriversLimit / 2 && !leaves(enough, ~0u))
         enough *= 4;
@@ -209,7 +221,7 @@ uint32_t checkSubject(LoopDevice& on, const Subject& subject, uint32_t steps)
         const uint32_t left = uint32_t(uint64_t(enough) * i / steps);
         leaves(left, ~0u);
         leaves(left, 1u);          // the first subgroup alone
-        leaves(left, 0xfffffffeu); // all but it
+        leaves(left, 0xfffffffeu); // all subgroups except the first
     }
     return refused;
 }
@@ -226,6 +238,7 @@ TEST_CASE("loop limit: status OK means right bytes wherever a driver leaves loop
     const uint32_t steps = environmentNumber("SLUICE_LOOP_STEPS", 0);
     if (steps == 0 || (tier != "ext" && tier != "base"))
         return skipCase("SLUICE_LOOP_STEPS runs it, with tiers ext and base");
+    needZstd(device());
     LoopDevice on(device());
     std::vector<Subject> subjects;
     std::set<std::string> shaders;
@@ -235,7 +248,7 @@ TEST_CASE("loop limit: status OK means right bytes wherever a driver leaves loop
         shaders.insert(own.begin(), own.end());
         subjects.push_back(subject);
     }
-    CHECK(shaders.size() == 9);
+    CHECK(shaders.size() == 15);
     uint32_t refused = 0;
     for (const std::string& shader : shaders) {
         CAPTURE(shader);

@@ -27,7 +27,7 @@ void checkReduce(SluiceOperation operation, SluiceValueType type, const Words& i
     CHECK(requirements.scratchSize <= 33 * 1024);
     Buffer scratch = makeScratch(device(), requirements);
     info.scratch = scratch.range();
-    // Twice, over the same scratch.
+    // The reduction runs twice over the same scratch.
     Words results[2];
     for (Words& words : results) {
         device().run([&](SluiceCommands commands) {
@@ -81,7 +81,7 @@ TEST_CASE("reduce: so many elements that a workgroup takes several rounds")
         checkReduce(SLUICE_OPERATION_MAX, SLUICE_VALUE_I32, randomWords(count, random));
         checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U64, randomWords(2 * count, random));
         checkReduce(SLUICE_OPERATION_MIN, SLUICE_VALUE_U64, randomWords(2 * count, random));
-        // What decides stands at the very end alone.
+        // The result depends on the last element alone.
         Words last(count, 5);
         last.back() = 4;
         checkReduce(SLUICE_OPERATION_MIN, SLUICE_VALUE_U32, last);

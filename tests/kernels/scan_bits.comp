@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sgExclusiveAddBits and the additive scan on what the test gives, a value an invocation and round.
+// Runs sgExclusiveAddBits and the additive scan on values of scan_bits_test.cpp, one for each
+// invocation and round.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/memory.glsl"
@@ -9,14 +10,16 @@ layout(constant_id = 2) const uint kBits = 6;
 
 layout(push_constant, std430) uniform Params
 {
-    uvec2 values;  // kRounds rows of a workgroup's values, for each workgroup
-    uvec2 results; // for each value: the bit scan's sum of those before and its total, and the
-                   // additive scan's sum up to here
+    uvec2 values; // kRounds rows of values for each workgroup
+    // Three words for each value: the sum of those before it and the total, both of the bit scan,
+    // and the additive scan's sum up to it.
+    uvec2 results;
 }
 p;
 
-const uint kRounds = 4; // one after the other, for the shared memory of emulated subgroups is used
-                        // in turn
+// Several scans follow one another, since emulated subgroups exchange values through two buffers in
+// shared memory, in turn: one scan must not disturb the next.
+const uint kRounds = 4;
 
 void main()
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The scan of small counts by a ballot a bit (shaders/lib/scan.glsl), in a shader that only this
-// test uses: the kernels use it with one bit.
+// Tests the scan of small counts that takes one ballot for each of their bits
+// (shaders/lib/scan.glsl). The kernels use it with one bit only, so this test has a shader of its
+// own.
 #include "tests/support/devices.h"
 #include "scan_bits_base.h"
 #include "scan_bits_emu.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr uint32_t kWorkgroup = 128, kRounds = 4;
 
-// The test's shader for the subgroups of the device under test.
+// Makes and runs the test's shader with the subgroups of the device under test.
 class BitScan {
 public:
     explicit BitScan(uint32_t bits)
@@ -52,7 +53,7 @@ public:
         layoutInfo.pPushConstantRanges = &range;
         REQUIRE(m_createLayout(vk(), &layoutInfo, nullptr, &m_layout) == VK_SUCCESS);
 
-        // As the library makes its own: of the subgroup size that the context has.
+        // The pipeline is made as the library makes its own, with the context's subgroup size.
         const SluiceVulkanContextInfo& info = m_handles.contextInfo;
         const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties2"));
@@ -90,7 +91,8 @@ public:
     BitScan(const BitScan&) = delete;
     BitScan& operator=(const BitScan&) = delete;
 
-    // values: whole workgroups of all rounds. Each subgroup's are scanned by themselves.
+    // values: those of all rounds of whole workgroups. Each subgroup's values are scanned by
+    // themselves.
     void check(const Words& values)
     {
         const uint32_t lanes = device().info().subgroupSize;
@@ -142,7 +144,8 @@ private:
     PFN_vkCmdDispatch m_dispatch = nullptr;
 };
 
-// The counts in the first lanes of every subgroup, the others have none.
+// Returns values where the first lanes of every subgroup have these counts and the other lanes have
+// 0.
 Words inEverySubgroup(const Words& counts)
 {
     Words values(kWorkgroup * kRounds);
@@ -167,12 +170,12 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("bit scan: the worked example of warp offsets, four full warps, and random counts")
 {
-    if (device().backend() != SLUICE_BACKEND_VULKAN) return; // the others have no such scan
+    if (device().backend() != SLUICE_BACKEND_VULKAN) return; // the other backends have no such scan
     std::mt19937 random = makeRandom(40);
     BitScan six(6);
-    six.check(inEverySubgroup({16, 18, 17, 13})); // 0, 16, 34, 51
-    six.check(inEverySubgroup({32, 32, 32, 32})); // 0, 32, 64, 96: counts of 0 to 32 take six bits,
-                                                  // not five
+    six.check(inEverySubgroup({16, 18, 17, 13})); // the sums before are 0, 16, 34, 51
+    // The sums before are 0, 32, 64, 96. Counts up to 32 take six bits, not five.
+    six.check(inEverySubgroup({32, 32, 32, 32}));
     six.check(Words(kWorkgroup * kRounds, 32));
     six.check(Words(kWorkgroup * kRounds, 63));
     six.check(Words(kWorkgroup * kRounds, 0));
@@ -187,7 +190,7 @@ TEST_CASE("bit scan: counts of up to all lanes of a subgroup, at its number of b
     if (device().backend() != SLUICE_BACKEND_VULKAN) return;
     std::mt19937 random = makeRandom(41);
     const uint32_t lanes = device().info().subgroupSize;
-    uint32_t bits = 1; // log2(lanes) + 1
+    uint32_t bits = 1; // becomes log2(lanes) + 1
     while (1u << (bits - 1) < lanes)
         ++bits;
     BitScan scan(bits), one(1);

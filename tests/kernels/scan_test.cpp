@@ -18,9 +18,11 @@ struct ScanCase {
     uint32_t polls = kUsualPolls;
     bool inPlace = false;
     bool withTotal = true;
-    uint32_t headEvery = 0;     // about one head in so many elements; 0: not segmented
-    uint32_t deviceCount = ~0u; // in GPU memory if not ~0
-    uint32_t misaligned = 0;    // elements that input and output start behind a 16-byte boundary
+    // One in about so many elements begins a segment; 0: the scan is not segmented.
+    uint32_t headEvery = 0;
+    uint32_t deviceCount = ~0u; // the count in GPU memory; ~0: there is none
+    // Elements by which input and output begin after a multiple of 16 bytes.
+    uint32_t misaligned = 0;
 };
 
 Words shifted(const Words& words, uint32_t by)
@@ -92,7 +94,7 @@ void checkScan(const ScanCase& scan, const Words& input)
     const uint32_t poison = Buffer::kPoison * 0x01010101u;
     CHECK(totals[1] == (scan.withTotal && wordsEach == 2 ? expected.total[1] : poison));
     if (!scan.withTotal) CHECK(totals[0] == poison);
-    // What lies outside the counted elements is as it was.
+    // Elements that are not counted must be as they were.
     if (scan.inPlace) {
         CHECK((lead == Words(shift, 0xABCDABCDu)));
         CHECK((rest == Words(input.begin() + n * wordsEach, input.end())));
@@ -345,7 +347,7 @@ TEST_CASE("scan: two scans that share scratch, with a barrier between, in one su
         REQUIRE(sluiceCmdBarrier(device().context(), commands) == SLUICE_OK);
         info.input = middle.range();
         info.output = target.range();
-        info.maxCount = 30001; // fewer tiles over the same scratch
+        info.maxCount = 30001; // the second scan has fewer tiles over the same scratch
         REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
     });
     Words once =
@@ -373,7 +375,7 @@ TEST_CASE("scan: scratch that is not zero spoils the result but nothing else")
         device().run([&](SluiceCommands commands) {
             REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
         });
-        CHECK((source.words() == input)); // it ended; the guards tell the rest
+        CHECK((source.words() == input)); // so the scan ended; the checks below find writes outside
         target.bytes();
         scratch.bytes();
     }
@@ -381,7 +383,7 @@ TEST_CASE("scan: scratch that is not zero spoils the result but nothing else")
 
 TEST_CASE("the barrier checker notices a missing barrier")
 {
-    if (device().backend() != SLUICE_BACKEND_VULKAN) return; // only there something is recorded
+    if (device().backend() != SLUICE_BACKEND_VULKAN) return; // only Vulkan records commands
     Buffer first(device(), 400), second(device(), 400), third(device(), 400);
     SluiceScanInfo info = {};
     info.maxCount = 100;
@@ -395,7 +397,7 @@ TEST_CASE("the barrier checker notices a missing barrier")
     REQUIRE(sluiceBegin(device().get(), &commands) == SLUICE_OK);
     info.scratch = scratch.range();
     REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);
-    info.input = second.range(); // what the first scan writes
+    info.input = second.range(); // the output of the first scan
     info.output = third.range();
     info.scratch = otherScratch.range();
     REQUIRE(sluiceCmdScan(device().context(), commands, &info) == SLUICE_OK);

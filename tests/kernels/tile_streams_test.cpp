@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tile streams taken whole: good ones of every shape, every error, counts, limits, and damaged ones
-// in bulk.
+// Tests tile streams, decoded whole: good ones of every shape, every error, counts, limits, and
+// many damaged ones.
 #include <sluice/sluice_tile_streams.h>
 
 #include "tests/stream/stream_batch.h"
@@ -17,7 +17,7 @@ using sluice::storeLe32;
 
 namespace {
 
-// A golden stream of three tiles, two of them whole.
+// Returns a golden stream of three tiles, two of which have all 65,536 bytes.
 Bytes threeTiles()
 {
     for (const GoldenStream& stream : goldenStreams()) {
@@ -48,7 +48,8 @@ TEST_CASE("tile streams: offsets past 4 GiB on the host")
     const Tile tile = literalTile(1000, random);
     const Bytes stream = makeTileStream({tile}), expected = decodeOnHost({tile})[0].bytes;
     constexpr uint64_t far = (uint64_t(1) << 32) + 4096, size = far + 65536;
-    const auto reserve = [] { // address space, of which the system backs what is touched
+    // Reserves address space. The system backs only the pages that are touched.
+    const auto reserve = [] {
         uint8_t* const memory = mapMemory(size, true);
         REQUIRE(memory != nullptr);
         return memory;
@@ -78,7 +79,8 @@ TEST_CASE("tile streams: offsets past 4 GiB on the host")
     CHECK(std::equal(expected.begin(), expected.end(), destination + far));
     CHECK(destination[0] == 0);
 
-    // In a pitched view these are fewer logical bytes.
+    // If the destination has a pitch, the same range has fewer logical bytes, so the offset is too
+    // large.
     info.rowBytes = 1024;
     info.rowPitch = 1028;
     CHECK(sluiceCmdTileStreams(context, nullptr, &info) == SLUICE_OK);
@@ -112,7 +114,8 @@ TEST_CASE("tile streams: mixed sizes in one command")
     }
     for (const uint32_t size : {1u, 2u, 3u, 4u, 999u}) {
         const Tile tile = literalTile(size, random);
-        batch.add(makeTileStream({tile}), size + 100); // more room than it needs
+        // The range has more room than the stream needs.
+        batch.add(makeTileStream({tile}), size + 100);
         expected.push_back(decodeOnHost({tile})[0].bytes);
     }
     batch.add(makeTileStream({}), 0);
@@ -161,7 +164,7 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     const auto addCut = [&](uint32_t status, size_t size) {
         add(status, Bytes(good.begin(), good.begin() + long(size)));
     };
-    const auto addRange = [&](SluiceStreamRange change) { // added to a good one
+    const auto addRange = [&](SluiceStreamRange change) { // adds a good stream, its range changed
         add(SLUICE_STREAM_BAD_RANGE, good);
         SluiceStreamRange& range = batch.ranges.back();
         range.sourceOffset += change.sourceOffset;
@@ -191,14 +194,14 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     add(header, Bytes(good.size(), 0));
     addWord(header, 0, first ^ 1);
     addWord(header, 0, first ^ 0x8000);
-    addWord(header, 0, first & 0xffff); // no tiles, but a size of the last one
-    addWord(header, 4, second & ~3u);   // tile sizes that are not defined
-    addWord(header, 4, (second & ~3u) | 2u);
-    addWord(header, 4, second | 3u);
-    addWord(header, 4, second | 1u << 20); // reserved
+    addWord(header, 0, first & 0xffff);       // no tiles, but the last one has a size
+    for (const uint32_t index : {0u, 2u, 3u}) // tiles of another size
+        addWord(SLUICE_STREAM_TILE_SIZE, 4, (second & ~3u) | index);
+    addWord(SLUICE_STREAM_TILE_SIZE, 4, ~0u ^ 1u); // and everything else wrong
+    addWord(header, 4, second | 1u << 20);         // reserved
     addWord(header, 4, second | 1u << 31);
-    addWord(header, 4, 1u | 65537u << 2);       // a last tile larger than a tile
-    addWord(truncated, 0, first | 0xffff0000u); // as many tiles as there can be
+    addWord(header, 4, 1u | 65537u << 2);       // the last tile is larger than a tile may be
+    addWord(truncated, 0, first | 0xffff0000u); // the largest number of tiles that the field holds
     addCut(truncated, 0);
     addCut(truncated, 4);
     addCut(truncated, 7);
@@ -207,15 +210,15 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     addCut(truncated, 20);
     addCut(truncated, good.size() - 1);
     addWord(truncated, 8, last + 4);
-    addWord(table, 8, last - 4); // bytes after the last tile
-    addWord(table, 8, 0);        // tiles of no bytes
+    addWord(table, 8, last - 4); // there are bytes after the last tile
+    addWord(table, 8, 0);        // a tile without bytes
     addWord(table, 12, 0);
     addWord(table, 12, tile2);
     addWord(table, 12, tile1 + 1); // unaligned
     addWord(table, 12, tile1 + 2);
     addWord(table, 16, tile2 + 2);
-    addWord(table, 12, tile2 + 4); // backwards
-    addWord(table, 8, 131073);     // over 128 KiB
+    addWord(table, 12, tile2 + 4); // the tile ends before it begins
+    addWord(table, 8, 131073);     // a tile of more than 128 KiB
     addWord(table, 8, ~0u);
     addWord(table, 16, tile1 + 131076);
     addWord(table, 12, ~3u);
@@ -238,10 +241,28 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
     CHECK(outcome.summary.failedStreams == statuses.size() - 2);
     CHECK(outcome.summary.firstFailedStream == 1);
     CHECK(outcome.summary.tileCount == 5);
-    CHECK(outcome.status[1] == SLUICE_TILE_OK); // a damaged tile does not hinder its neighbours
+    CHECK(outcome.status[1] == SLUICE_TILE_OK); // a damaged tile does not affect its neighbours
     CHECK(outcome.status[2] == SLUICE_TILE_BAD_CODE);
     CHECK(outcome.status[3] == SLUICE_TILE_OK);
     CHECK((outcome.tileSummary == Words{1, 2}));
+}
+
+TEST_CASE("tile streams: every identifier decodes whose second byte is its complement")
+{
+    std::mt19937 random = makeRandom(101);
+    const Tile tile = literalTile(9, random);
+    StreamBatch batch;
+    batch.maxTileCount = 256;
+    for (uint32_t id = 0; id < 256; ++id)
+        batch.add(makeTileStream({tile}, uint8_t(id)), 9);
+    for (uint32_t bit = 0; bit < 16; ++bit) { // the second byte is another one
+        Bytes stream = makeTileStream({tile}, 0xfe);
+        stream[bit / 8] ^= uint8_t(1u << bit % 8);
+        batch.add(stream, 9);
+    }
+    const StreamOutcome outcome = batch.runAndCompare(device());
+    for (uint32_t s = 0; s < batch.ranges.size(); ++s)
+        CHECK(outcome.results[s].status == (s < 256 ? SLUICE_STREAM_OK : SLUICE_STREAM_BAD_HEADER));
 }
 
 TEST_CASE("tile streams: the last stream ends where the source ends")
@@ -307,7 +328,7 @@ TEST_CASE("tile streams: no streams, and more than a workgroup scans")
     CHECK(batch.runAndCompare(device()).summary.tileCount == 0);
 
     std::mt19937 random = makeRandom(97);
-    for (uint32_t s = 0; s < 2500; ++s) { // most are empty: software devices are slow
+    for (uint32_t s = 0; s < 2500; ++s) { // most streams are empty, since software devices are slow
         if (s % 100 == 99)
             batch.add(oneTile(20 + s % 7, random), 30);
         else
@@ -360,10 +381,11 @@ TEST_CASE("tile streams: mutated streams")
     uint32_t okCount = 0, total = environmentNumber("SLUICE_MUTATIONS", 100);
     for (uint32_t done = 0; done < total; done += 500) {
         StreamBatch batch;
-        // room for very many may choose another kernel
+        // With room for very many tiles, another kernel may run.
         batch.maxTileCount = done / 500 % 4 == 3 ? 40000 : 1000;
         for (uint32_t i = done; i < std::min(total, done + 500); ++i) {
-            // Three tiles of which two decode to more than they should: the table is what counts.
+            // A stream has up to three tiles. All but the last one decode to fewer than 65,536
+            // bytes: what matters here is the table.
             std::vector<Tile> tiles;
             for (size_t t = 1 + below(3); t-- != 0;) {
                 tiles.push_back(literalTile(1 + uint32_t(below(60)), random));
@@ -372,14 +394,14 @@ TEST_CASE("tile streams: mutated streams")
             Bytes stream = makeTileStream(tiles);
             const uint64_t room = (tiles.size() - 1) * 65536 + tiles.back().size;
             switch (below(5)) {
-            case 0: // in the header or the table
+            case 0: // bits in the header or the table
                 for (size_t flips = 1 + below(3); flips-- != 0;) {
                     const size_t bit =
                         below(8 * std::min<size_t>(stream.size(), 8 + 4 * tiles.size()));
                     stream[bit / 8] = uint8_t(stream[bit / 8] ^ 1u << bit % 8);
                 }
                 break;
-            case 1: { // a small change of a table entry
+            case 1: { // a small change of an entry of the table
                 uint8_t* entry = stream.data() + 8 + 4 * below(tiles.size());
                 storeLe32(entry, loadLe32(entry) + uint32_t(below(9)) * 4 - 16);
                 break;

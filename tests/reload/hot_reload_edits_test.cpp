@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every shader of the folder is edited so that its result is wrong, in three ways that keep its
-// interface: main does nothing; one bit of the output is flipped; right for the first 4 KiB of each
-// buffer only. Hot reload must refuse each, and take the good text again.
+// Edits every shader of the folder so that its result is wrong, in three ways that keep its
+// interface: main does nothing; one bit of the output is flipped; only the first 4 KiB of each
+// buffer are right. Hot reload must refuse each edit, and then take the good text again.
 #include "tests/reload/hot_reload_program.h"
 
 #include <array>
@@ -19,7 +19,7 @@ using namespace sluice::test;
 
 namespace {
 
-// The shader in one piece: includes and macros expanded.
+// Returns the shader's text with includes and macros expanded.
 std::string preprocessed(const fs::path& folder, const std::string& shader,
                          const std::string& defines)
 {
@@ -31,7 +31,7 @@ std::string preprocessed(const fs::path& folder, const std::string& shader,
     for (int character; (character = std::fgetc(pipe)) != EOF;)
         text.push_back(static_cast<char>(character));
     REQUIRE(pclose(pipe) == 0);
-    // Files' names in #line are an extension.
+    // #line with names of files needs an extension, so these lines are dropped.
     std::string result;
     std::stringstream stream(text);
     for (std::string line; std::getline(stream, line);)
@@ -39,8 +39,8 @@ std::string preprocessed(const fs::path& folder, const std::string& shader,
     return result;
 }
 
-// Preprocessed GLSL as tokens, and what the edits need to know of it: the types of buffer
-// references, the variables that are such, and the addresses among the push constants.
+// Holds the tokens of preprocessed GLSL and what the edits must know: types of buffer references,
+// variables of such types, and the addresses among the push constants.
 class Source {
 public:
     explicit Source(const std::string& text) : m_text(text)
@@ -50,7 +50,8 @@ public:
     }
 
     std::string doingNothing() const { return replaced("main", "kernelMain") + "void main() {}\n"; }
-    // One bit of what is stored `at` bytes behind the begin of a buffer.
+    // Returns a text that flips one bit of what is stored `at` bytes after the beginning of a
+    // buffer.
     std::string flipped(uint32_t at) const
     {
         return edited(
@@ -64,7 +65,7 @@ public:
                    nullptr) +
                helpers(at);
     }
-    // Stores behind the first 4 KiB of a buffer are left out.
+    // Returns a text that stores only into the first 4 KiB of a buffer.
     std::string rightAtFirst() const
     {
         return edited(
@@ -75,8 +76,8 @@ public:
                    nullptr) +
                helpers(0);
     }
-    // For kernels whose output is short: what lies behind the first 4 KiB of their input counts as
-    // zero.
+    // Returns a text, for kernels with a short output, that reads zeros after the first 4 KiB of
+    // the input.
     std::string readingAtFirst() const
     {
         return edited(nullptr,
@@ -102,8 +103,8 @@ private:
         bool isReadonly = false;
         std::map<std::string, Member> members;
     };
-    struct Access {        // of a member of a buffer
-        size_t begin, end; // tokens
+    struct Access {        // an access to a member of a buffer
+        size_t begin, end; // numbers of tokens; `end` is not part of it
         std::string type, place;
     };
 
@@ -130,7 +131,8 @@ private:
         };
         for (size_t at = 0; at < m_text.size();) {
             size_t end = at + 1;
-            if (m_text[at] == '#' && (at == 0 || m_text[at - 1] == '\n')) { // a directive
+            // A directive of the preprocessor.
+            if (m_text[at] == '#' && (at == 0 || m_text[at - 1] == '\n')) {
                 at = m_text.find('\n', at);
                 continue;
             }
@@ -151,7 +153,7 @@ private:
         }
     }
 
-    // The token behind the bracket that closes the one at `open`.
+    // Returns the number of the token after the bracket that closes the one at `open`.
     size_t behind(size_t open) const
     {
         const std::string opening = word(open), closing = opening == "("   ? ")"
@@ -166,7 +168,7 @@ private:
         return at;
     }
 
-    void readBlock(size_t at) // at "buffer NAME {"
+    void readBlock(size_t at) // `at`: the token "buffer" of "buffer NAME {"
     {
         Block block;
         for (size_t back = at; back > 0 && word(back) != ")"; --back)
@@ -190,7 +192,7 @@ private:
             offset = (offset + size - 1) / size * size;
             block.members[name] = {type, offset, size};
             offset += size * count;
-            ++t; // the semicolon
+            ++t; // skips the semicolon
         }
         m_blocks[word(at + 1)] = block;
     }
@@ -199,7 +201,7 @@ private:
     {
         for (size_t t = 0; t < m_tokens.size(); ++t)
             if (word(t) == "buffer" && word(t + 2) == "{") readBlock(t);
-        std::string pushed; // the structure of the push constants
+        std::string pushed; // the name of the structure of push constants
         for (size_t t = 0; t < m_tokens.size(); ++t) {
             const std::string next = word(t + 2);
             if (m_blocks.count(word(t)) != 0 &&
@@ -219,7 +221,7 @@ private:
         }
     }
 
-    // The access that begins at a token, if one does.
+    // Returns whether an access begins at token t and, if so, tells about it.
     bool accessAt(size_t t, Access& access, bool& isReadonly) const
     {
         std::string type;
@@ -251,7 +253,8 @@ private:
         return true;
     }
 
-    // The text with stores and loads written anew, where that is wanted.
+    // Returns the text with stores replaced by what `store` returns, or loads by what `load` does.
+    // The other one is nullptr.
     template <typename Store, typename Load>
     std::string edited(Store store, Load load) const
     {
@@ -268,7 +271,9 @@ private:
                 while (word(end) != ";")
                     end = word(end) == "(" || word(end) == "[" ? behind(end) : end + 1;
                 with = store(access, text(access.end + 1, end));
-                ++end; // a store is a whole statement, so that `if` and `else` keep their meaning
+                // The semicolon is replaced, too: the new text is one statement, so `if` and `else`
+                // keep their meaning.
+                ++end;
             } else {
                 if (!isReadonly) continue;
                 with = load(access);
@@ -292,7 +297,8 @@ private:
         return result + m_text.substr(copied);
     }
 
-    // Functions are declared in front and defined behind the push constants.
+    // The helper functions are declared at the beginning; they are defined after the push
+    // constants.
     static std::string declared(const std::string& text)
     {
         const size_t at = text.find('\n', text.find("#version")) + 1;
@@ -343,7 +349,8 @@ private:
     std::string m_text;
     std::vector<Token> m_tokens;
     std::map<std::string, Block> m_blocks;
-    // A variable's name, then the token of each declaration, to its block.
+    // Holds for the name of a variable the tokens of its declarations, each with the type of buffer
+    // that is declared there.
     std::map<std::string, std::map<size_t, std::string>> m_variables;
     std::string m_push;
     std::vector<std::string> m_addresses;
@@ -361,7 +368,7 @@ std::string definesOf(const DeviceTraits& device)
     return defines;
 }
 
-// Returns whether one of the shader's pipelines can be dispatched.
+// Returns whether the backend has a pipeline of the shader.
 bool isUsed(const VulkanBackend& backend, const std::string& shader)
 {
     SluiceContextInfo info = {};
@@ -383,7 +390,7 @@ TEST_CASE("a wrong edit of any shader is refused, and the good text is taken aga
     Program program(SLUICE_KERNELS_ALL);
     const VulkanBackend& backend = *dev::vulkanBackend(program.context());
     const std::string defines = definesOf(backend.traits());
-    // Kernels whose output is one element.
+    // These kernels have an output of one element.
     const std::set<std::string> shortOutputs = {"reduce", "reduce64"};
     std::map<std::string, std::string> good;
     for (const fs::directory_entry& entry : fs::directory_iterator(program.folder))
@@ -391,8 +398,8 @@ TEST_CASE("a wrong edit of any shader is refused, and the good text is taken aga
             good[entry.path().stem().string()] = program.read(entry.path().filename().string());
     REQUIRE(good.size() > 20);
 
-    // Most of the time goes to the driver's compiler, so that short runs make one wrong edit of each
-    // shader; SLUICE_MUTATIONS of 1,000 and more makes all of them.
+    // Most of the time is that of the driver's compiler. So short runs make one wrong edit of each
+    // shader; with SLUICE_MUTATIONS of 1,000 or more all of them are made.
     const char* const edits[] = {"main does nothing", "one bit flipped",
                                  "right for the first 4 KiB", "good"};
     constexpr size_t kGood = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code of docs/embedding.md that starts hot reload, run where it says: the shaders lie in
+// Runs the code of docs/embedding.md that starts hot reload, as the page says: the shaders are in
 // sluice/shaders, and the device is vulkan:0.
 #include <doctest/doctest.h>
 
@@ -10,19 +10,24 @@
 #include <sluice/sluice_device.h>
 #include <sluice/sluice_formats.h>
 #include <sluice/sluice_image.h>
+#include <sluice/sluice_stream.h>
+#include <sluice/sluice_stream_vulkan.h>
 #include <sluice/sluice_vulkan.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace {
 
-// The page's only call of Vulkan's own, which this test does not get to.
+// The page calls only this function of Vulkan itself. This test does not get there.
 void copyNothing(VkCommandBuffer, VkBuffer, VkImage, VkImageLayout, uint32_t,
                  const VkBufferImageCopy*)
 {
@@ -43,7 +48,7 @@ namespace fs = std::filesystem;
 
 std::mutex guard;
 std::condition_variable arrived;
-std::string said; // of scan.comp
+std::string said; // the event's text for scan.comp
 
 void onReload(void*, const SluiceReloadEvent* event)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A program whose shader folder the tests edit under a running scan. SLUICE_RELOAD_DEVICE: the
+// A program with a running scan, whose shader folder the tests edit. SLUICE_RELOAD_DEVICE: the
 // device, "vulkan" by default; SLUICE_RELOAD_TIER: its tier.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Event {
 
 class Program {
 public:
-    // Small contexts are quick to make.
+    // kernels: those of the context. Contexts with few kernels are made quickly.
     explicit Program(uint32_t kernels = SLUICE_KERNELS_SCAN_WORDS)
     {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -85,8 +85,8 @@ public:
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    // The first time that `what` stands in the file it becomes `with`. rename: as editors do that
-    // write a new file first.
+    // Replaces the first `what` in the file by `with`. rename: the new text is written to another
+    // file, which is then renamed, as some editors do.
     void edit(const std::string& file, const std::string& what, const std::string& with,
               bool rename = false)
     {
@@ -108,7 +108,7 @@ public:
         if (rename) fs::rename(target, path);
     }
 
-    // Waits for the next event of a kernel, which must come in time.
+    // Waits for the next event of a kernel, at most so many seconds, and returns it.
     Event next(const std::string& kernel, int seconds = 120)
     {
         std::unique_lock<std::mutex> lock(m_mutex);
@@ -120,7 +120,7 @@ public:
         m_events.erase(at);
         return event;
     }
-    // No event is left but of shaders that the context has no pipelines of.
+    // Returns whether only events are left of shaders that the context has no pipelines of.
     bool quiet()
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
@@ -129,7 +129,7 @@ public:
         });
     }
 
-    // An exclusive scan of ones: 0, 1, 2 ... Returns its last element.
+    // Records an exclusive scan of ones, whose result is 0, 1, 2 ...
     SluiceCommands record()
     {
         SluiceCommands commands = nullptr;
@@ -156,7 +156,7 @@ public:
 
     static constexpr uint32_t kCount = 777;
     SluiceHotReload reload = nullptr;
-    fs::path folder; // a copy
+    fs::path folder; // a copy of the shader folder
 
 private:
     void receive(const SluiceReloadEvent& event)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Each pipeline of the registry is run by its own self-test, on the device that SLUICE_RELOAD_DEVICE
-// names, "vulkan" by default.
+// Checks that each pipeline is run by its own self-test, on the device that SLUICE_RELOAD_DEVICE
+// names ("vulkan" by default).
 #include <doctest/doctest.h>
 
 #include <cstdlib>

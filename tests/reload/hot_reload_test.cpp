@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Edits a copy of the shader folder under a running scan. A program of its own: sluice_tests has no
-// glslang in it.
+// Edits a copy of the shader folder during a running scan. It is a program of its own, since
+// sluice_tests does not contain glslang.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -12,8 +12,8 @@ using namespace sluice::test;
 
 namespace {
 
-// A scan.comp that leaves `marker` in the last element of every scan that `condition` picks. The
-// self-test has no scan of 777 elements.
+// Edits scan.comp so that it leaves `marker` in the last element of every scan that meets
+// `condition`. The self-test has no scan of 777 elements.
 const char* const kOnly777 = "p.maxCount == 777u";
 void mark(Program& program, const std::string& condition, const std::string& marker,
           bool rename = false)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests what hot reload hears of files that change.
+// Tests what hot reload is told of files that change.
 #include <doctest/doctest.h>
 
 #include "reload/watcher.h"
@@ -44,7 +44,8 @@ public:
         return (folder / name).make_preferred().string();
     }
 
-    // All that is heard until the file is. A watcher that stays silent is woken after a minute.
+    // Returns all paths that the watcher reports up to that of this file. A watcher that stays
+    // silent is woken after a minute.
     std::set<std::string> until(const fs::path& name)
     {
         std::mutex mutex;
@@ -100,7 +101,7 @@ TEST_CASE("watcher: folders below that are made later, and those that do not cou
     REQUIRE(watched.watcher.add(watched.folder.string(), true));
     fs::create_directories(watched.folder / "later");
     watched.write("top");
-    CHECK(watched.until("top").count(watched.path("later")) == 0); // no folder is told
+    CHECK(watched.until("top").count(watched.path("later")) == 0); // folders are not reported
     watched.write("later/one");
     watched.until("later/one");
     watched.write(".hidden/one");
@@ -116,7 +117,8 @@ TEST_CASE("watcher: a folder without those below it, then with them")
     watched.write("top");
     CHECK(watched.until("top").size() == 1);
     REQUIRE(watched.watcher.add(watched.folder.string(), true));
-    REQUIRE(watched.watcher.add(watched.folder.string(), false)); // which takes nothing back
+    // Adding the folder alone does not end the watch of the folders below it.
+    REQUIRE(watched.watcher.add(watched.folder.string(), false));
     watched.write("below/one", "again");
     watched.until("below/one");
 }
@@ -150,5 +152,5 @@ TEST_CASE("watcher: no folder, a file, and whoever is woken")
     std::thread other([&] { watched.watcher.wake(); });
     CHECK(watched.watcher.wait().empty());
     other.join();
-    CHECK(watched.watcher.wait().empty()); // for good
+    CHECK(watched.watcher.wait().empty()); // once woken, it stays awake
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The model of what batches cost, on devices that are made up.
+// Tests the model that predicts what batches cost, on made-up devices.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,27 +14,28 @@ using namespace sluice::stream;
 namespace {
 
 enum class Sizes {
-    small, // as textures that come one by one
-    any,   // from a hundredth of a MiB to a hundred
-    two    // very small ones, and large ones among them
+    small, // like textures that arrive one by one
+    any,   // from 0.01 MiB to 100 MiB
+    two    // half of them very small, the others mostly large
 };
 
-// How a device does much at once: side by side, as far as there is room, or one after the other.
+// How a device does several things at once: side by side as far as there is room, or one after the
+// other.
 enum class Overlap {
     sideBySide,
     none
 };
 
-// A device with weights that are not those that the model starts from.
+// A device whose costs are not those with which the model starts.
 class MadeUpDevice {
 public:
     MadeUpDevice(double scale, Overlap overlap) : m_scale(scale), m_overlap(overlap) {}
 
     void setScale(double scale) { m_scale = scale; }
-    // Gstd costs this many times as much.
+    // Gstd costs `factor` times as much from now on.
     void setGstd(double factor) { m_gstd = factor; }
-    // One batch: predicts, measures with a noise of 5 %, learns. Returns the error in relation to
-    // the measurement.
+    // Makes one batch: the model predicts its cost and learns from a measurement with 5 % noise.
+    // Returns the prediction's error in relation to the measurement.
     double batch(CostModel& model, Sizes sizes, double disturbance = 1)
     {
         const double mib = sizes == Sizes::small ? 0.1 + uniform() * 4
@@ -62,7 +63,7 @@ public:
         model.learn(inputs, measured);
         return error;
     }
-    // The error that a tenth of so many batches exceeds.
+    // Makes batches and returns the error that only a tenth of them exceeds.
     double error(CostModel& model, Sizes sizes, uint32_t batches)
     {
         std::vector<double> errors;

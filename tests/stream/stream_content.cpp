@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tests/stream/stream_content.h"
 
+#include "tests/support/zstd_regions.h"
+
 #include <algorithm>
 
 namespace sluice::test {
 namespace {
 
-// Small tiles of every codec, so that software devices decode them soon.
+// Returns an asset of small tiles of every codec, which software devices decode quickly.
 PackedAsset smallAsset()
 {
     std::mt19937 random = makeRandom(5);
@@ -21,12 +23,14 @@ PackedAsset smallAsset()
     asset.add(randomBytes(random, 10000), SLUICE_CODEC_STORE, 4096);
     asset.add(few, SLUICE_CODEC_FLOAT, 16384);
     asset.add(smoothBytes(random, 8000), SLUICE_CODEC_GDEFLATE, 4096, true);
+    asset.add(few, SLUICE_CODEC_ZSTD, 16384);
+    asset.add(smoothBytes(random, 6000), SLUICE_CODEC_ZSTD, 4096, true);
     return asset;
 }
 
 uint32_t levelExtent(uint32_t extent, uint32_t level) { return std::max(extent >> level, 1u); }
 
-// Levels one after the other, in tiles that do not end where levels do.
+// Returns an asset of an image's levels, one after the other. Its tiles do not end where levels do.
 ImageAsset imageAsset(const ImageCase& image, uint32_t number)
 {
     ImageAsset asset;
@@ -111,7 +115,8 @@ VulkanContent::VulkanContent() : small(smallAsset())
         images.push_back(imageAsset(kImages[i], i));
         assets.push_back(images.back().packed);
     }
-    std::rotate(assets.begin(), assets.begin() + 1, assets.end()); // names ascend
+    // The names of assets must ascend.
+    std::rotate(assets.begin(), assets.begin() + 1, assets.end());
     file = packArchive(assets);
 }
 
@@ -123,7 +128,10 @@ const VulkanContent& vulkanContent()
 
 bool isVulkan()
 {
-    if (device().backend() == SLUICE_BACKEND_VULKAN) return true;
+    if (device().backend() == SLUICE_BACKEND_VULKAN) {
+        needZstd(device());
+        return true;
+    }
     skipCase("streams to Vulkan");
     return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes what tests stream to Vulkan: an archive of small tiles of every codec, and of images of
-// several formats.
+// Makes what tests stream to Vulkan: an archive with an asset of small tiles of every codec, and
+// with images of several formats.
 #pragma once
 
 #include "tests/stream/stream_engine.h"
@@ -23,7 +23,7 @@ constexpr ImageCase kImages[] = {
 
 struct ImageAsset {
     PackedAsset packed;
-    std::vector<uint64_t> offsets, sizes; // of levels
+    std::vector<uint64_t> offsets, sizes; // those of the levels
 };
 
 SluiceStreamRequest imageRequest(SluiceStreamFile file, uint32_t asset, const ImageCase& image,
@@ -33,17 +33,18 @@ SluiceStreamRequest bufferRequest(SluiceStreamFile file, uint64_t offset, uint64
                                   const SluiceStreamMemory& to, uint64_t place);
 
 struct VulkanContent {
-    PackedAsset small; // small tiles of every codec, so that software devices decode them soon
+    PackedAsset small; // small tiles of every codec, which software devices decode quickly
     std::vector<ImageAsset> images;
     Bytes file;
 
     VulkanContent();
-    static constexpr uint32_t kSmall = std::size(kImages); // its number in the archive
+    static constexpr uint32_t kSmall = std::size(kImages); // the asset's number in the archive
 };
 
 const VulkanContent& vulkanContent();
 
-// False on other devices, where the case is left out.
+// Returns whether the device under test is Vulkan's, which then can decode tiles of every codec; if
+// not, the test case is skipped.
 bool isVulkan();
 
 } // namespace sluice::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Streaming to device memory of CUDA, decoded by the GPU and by the CPU.
-#include "tests/stream/stream_content.h"
+// Tests streaming to CUDA's device memory; the GPU decodes, the CPU does, or both do.
+#include "tests/stream/stream_gpu.h"
 
 #include <sluice/sluice_stream_cuda.h>
 
@@ -28,7 +28,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Memory of CUDA, until the test ends.
+// Allocates device and host memory of CUDA and frees it when this object is destroyed.
 class CudaMemory {
 public:
     ~CudaMemory()
@@ -60,7 +60,8 @@ private:
     std::vector<void*> m_device, m_host;
 };
 
-SluiceStreamer createStreamer(CudaMemory& memory, const SluiceStreamGpu* gpu, SluiceContext context)
+SluiceStreamer createStreamer(CudaMemory& memory, const SluiceStreamGpu* gpu, SluiceContext context,
+                              Decoder decoder)
 {
     SluiceStreamerInfo info = {};
     info.context = context;
@@ -69,12 +70,14 @@ SluiceStreamer createStreamer(CudaMemory& memory, const SluiceStreamGpu* gpu, Sl
     info.maxRequests = 64;
     info.maxBatches = 3;
     info.threads = 2;
+    info.decoding = decodingOf(decoder);
     SluiceStreamerRequirements required = {};
     REQUIRE(sluiceGetStreamerRequirements(&info, &required) == SLUICE_OK);
     info.source = memory.host(SLUICE_STREAM_MIN_SOURCE);
     info.output = memory.host(SLUICE_STREAM_MIN_OUTPUT);
     if (required.scratchSize != 0) {
-        info.output = {memory.device(SLUICE_STREAM_MIN_OUTPUT), nullptr};
+        if (required.outputHost == 0)
+            info.output = {memory.device(SLUICE_STREAM_MIN_OUTPUT), nullptr};
         info.control = memory.host(required.controlSize);
         info.results = memory.host(required.resultsSize);
         info.scratch = memory.device(required.scratchSize);
@@ -84,7 +87,7 @@ SluiceStreamer createStreamer(CudaMemory& memory, const SluiceStreamGpu* gpu, Sl
     return streamer;
 }
 
-// Records and polls until an event of this kind comes; the others are kept.
+// Records batches and polls until an event of this kind arrives. Other events go to `others`.
 SluiceStreamEvent waitFor(SluiceStreamer streamer, cudaStream_t stream, SluiceStreamEventKind kind,
                           std::vector<SluiceStreamEvent>& others)
 {
@@ -115,11 +118,11 @@ TEST_CASE("stream cuda: buffers, directly and through the ring, files, memory an
         return;
     }
     int index = 0;
-    REQUIRE(cudaGetDevice(&index) == cudaSuccess); // that of device()
+    REQUIRE(cudaGetDevice(&index) == cudaSuccess); // the device of device()
     const Bytes &bytes = vulkanContent().small.bytes, &whole = vulkanContent().file;
     const uint64_t size = bytes.size();
-    for (const bool decodesOnGpu : {true, false}) {
-        CAPTURE(decodesOnGpu);
+    for (const Decoder decoder : kDecoders) {
+        CAPTURE(int(decoder));
         SluiceStreamGpu* gpu = nullptr;
         REQUIRE(sluiceCreateStreamCuda(index, &gpu) == SLUICE_OK);
         SluiceContext cpu = nullptr;
@@ -128,8 +131,8 @@ TEST_CASE("stream cuda: buffers, directly and through the ring, files, memory an
         REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
         {
             CudaMemory memory;
-            const SluiceStreamer streamer =
-                createStreamer(memory, gpu, decodesOnGpu ? device().context() : cpu);
+            const SluiceStreamer streamer = createStreamer(
+                memory, gpu, decoder == Decoder::cpuContext ? cpu : device().context(), decoder);
             MemoryFile file(whole);
             const SluiceStreamFileInterface interface = file.interface();
             const SluiceStreamOpenInfo openInfo = {nullptr, &interface, 1, 0};
@@ -150,8 +153,8 @@ TEST_CASE("stream cuda: buffers, directly and through the ring, files, memory an
                 return requests.back();
             };
             want(bytes, 0, size, 0);
-            want(bytes, 3001, 50003, 300000); // parts of tiles
-            want(bytes, 0, size, 500001);     // no alignment
+            want(bytes, 3001, 50003, 300000); // begins and ends within tiles
+            want(bytes, 0, size, 500001);     // at an unaligned address
             want(whole, 100, 2000, 800003).source = SLUICE_STREAM_FROM_FILE;
             SluiceStreamRequest& copied = want(bytes, 0, 60000, 900000);
             copied.source = SLUICE_STREAM_FROM_MEMORY;

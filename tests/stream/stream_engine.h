@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An engine's Vulkan, as little of it as tests of streaming need.
+// As much of an engine's Vulkan as tests of streaming need.
 #pragma once
 
 #include "tests/support/devices.h"
@@ -10,7 +10,7 @@
 
 namespace sluice::test {
 
-// On the device under test. Its frames come one after the other.
+// An engine on the device under test. It waits for each frame before it begins the next one.
 class Engine : public VulkanEngine {
 public:
     explicit Engine(Device& on);
@@ -18,21 +18,22 @@ public:
 
     SluiceStreamGpu* gpu() const { return m_gpu; }
     uint32_t queueFamily() const { return info().queueFamily; }
-    // The engine holds it while it uses the queue.
+    // The engine holds this mutex while it uses the queue.
     std::mutex& queueLock() const { return m_queueLock; }
-    SluiceStreamMemory makeBuffer(VkDeviceSize size); // filled with Buffer::kPoison
-    // A buffer in memory of the host's, which is there until the engine is not. Both are multiples
-    // of what the device wants. False: the device cannot import such memory.
+    SluiceStreamMemory makeBuffer(VkDeviceSize size); // its bytes are Buffer::kPoison
+    // Makes a buffer of the host's memory, which must live as long as the engine. Address and size
+    // must be multiples of what the device requires. Returns false if the device cannot import such
+    // memory.
     bool importHost(void* host, VkDeviceSize size, SluiceStreamMemory& buffer);
     uint64_t addressOf(const SluiceBuffer& buffer) const;
     VkImage makeImage(const VkImageCreateInfo& info);
     VkSemaphore makeSemaphore();
     void signal(VkSemaphore semaphore, uint64_t value) const;
     VkCommandBuffer begin();
-    // semaphore: signalled with the value; may be VK_NULL_HANDLE.
+    // Submits the commands. semaphore: receives the value at their end; may be VK_NULL_HANDLE.
     void submit(VkSemaphore semaphore, uint64_t value);
-    void waitIdle() const; // of all that the queue was given
-    // A box of one level, which is in `layout`.
+    void waitIdle() const; // waits for all that was submitted to the queue
+    // Reads a box of one level, which has the layout `layout`.
     Bytes readImage(VkImage image, const SluiceStreamImage& box, size_t size,
                     VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
 

@@ -15,12 +15,26 @@
 
 namespace {
 
+struct Texture {
+    VkImage image = VK_NULL_HANDLE;
+    SluiceStreamGroup group = 0;
+    bool isReady = false;
+};
+
 // Holds what the page takes for granted.
 struct MyEngine {
-    sluice::test::Engine* vulkan;
-    SluiceStreamer streamer;
+    sluice::test::Engine* engine;
+    SluiceContext context;
+    SluiceStreamVulkanInfo vulkan;
     VkSemaphore frameDone;
+    SluiceStreamGpu* gpu = nullptr;
+    SluiceStreamer streamer = nullptr;
+    SluiceStreamFile file = nullptr;
 
+    SluiceStreamMemory createBuffer(uint64_t size) const
+    {
+        return engine->allocate(std::max<uint64_t>(size, 4), sluice::test::Engine::Memory::host);
+    }
     VkImage createImage(const SluiceImageInfo& info, uint32_t firstLevel) const
     {
         VkImageCreateInfo create = {};
@@ -34,62 +48,52 @@ struct MyEngine {
         create.samples = VK_SAMPLE_COUNT_1_BIT;
         create.usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
                        VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
-        return vulkan->makeImage(create);
+        return engine->makeImage(create);
     }
 };
 
 // [streaming]
-struct Texture {
-    VkImage image = VK_NULL_HANDLE;
-    SluiceStreamGroup group = 0;
-    bool isReady = false;
-};
+// Once, at start. engine.createBuffer makes a buffer of this size, which the host sees.
+bool startStreaming(MyEngine& engine, const SluiceStreamOpenInfo& archive)
+{
+    SluiceStreamerInfo info = {};
+    SluicePipelinesInfo needed = {};
+    if (sluiceGetStreamerDefaults(engine.context, 256 << 20, &info, &needed.kernels) != SLUICE_OK ||
+        sluiceCreatePipelines(engine.context, &needed, nullptr) != SLUICE_OK ||
+        sluiceCreateStreamVulkan(&engine.vulkan, &engine.gpu) != SLUICE_OK)
+        return false;
+    info.gpu = engine.gpu;
+    for (SluiceStreamMemory* memory : {&info.source, &info.output, &info.control, &info.results})
+        *memory = engine.createBuffer(memory->buffer.size);
+    info.scratch = engine.createBuffer(info.scratch.size).buffer;
+    return sluiceCreateStreamer(&info, &engine.streamer) == SLUICE_OK &&
+           sluiceStreamOpen(engine.streamer, &archive, &engine.file) == SLUICE_OK;
+}
 
 // Starts to stream a texture, from the level `firstLevel` down to the smallest.
-bool beginTexture(const MyEngine& engine, SluiceStreamFile file, const char* name,
-                  uint32_t firstLevel, Texture& texture)
+bool beginTexture(MyEngine& engine, const char* name, uint32_t firstLevel, Texture& texture)
 {
     uint32_t asset = 0;
-    SluiceArchiveAsset about;
-    SluiceImageInfo info;
-    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
-    if (sluiceStreamFindAsset(file, name, std::strlen(name), &asset) != SLUICE_OK ||
-        sluiceStreamGetAsset(file, asset, &about) != SLUICE_OK ||
-        sluiceGetArchiveImage(&about, &info, levels) != SLUICE_OK || firstLevel >= info.levels)
-        return false;
-    texture.image = engine.createImage(info, firstLevel);
-
-    SluiceStreamImage image = {};
+    SluiceImageInfo about;
+    if (sluiceStreamFindImage(engine.file, name, std::strlen(name), &asset, &about) != SLUICE_OK)
+        return false; // the archive is not open yet, or it has no such image
+    texture.image = engine.createImage(about, firstLevel);
+    SluiceStreamImage image = {}; // from VK_IMAGE_LAYOUT_UNDEFINED, which is 0
     image.image = sluiceStreamImageHandle(texture.image);
-    image.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
     image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
     SluiceStreamRequest requests[SLUICE_IMAGE_MAX_LEVELS];
     SluiceStreamGroupInfo group = {};
-    group.requestCount = SLUICE_IMAGE_MAX_LEVELS;
-    if (sluiceStreamGetImageRequests(file, asset, firstLevel, info.levels - firstLevel, &image,
-                                     requests, &group.requestCount) != SLUICE_OK)
-        return false;
     group.requests = requests;
+    group.requestCount = SLUICE_IMAGE_MAX_LEVELS;
     group.priority = int32_t(firstLevel); // blurred now rather than sharp later
     group.user = uint64_t(reinterpret_cast<uintptr_t>(&texture));
-    return sluiceStreamSubmit(engine.streamer, &group, &texture.group) == SLUICE_OK;
+    return sluiceStreamGetImageRequests(engine.file, asset, firstLevel, about.levels - firstLevel,
+                                        &image, requests, &group.requestCount) == SLUICE_OK &&
+           sluiceStreamSubmit(engine.streamer, &group, &texture.group) == SLUICE_OK;
 }
 
-// Once a frame.
-void takeEvents(const MyEngine& engine)
-{
-    SluiceStreamEvent events[64];
-    uint32_t count = 64;
-    sluiceStreamPoll(engine.streamer, events, &count);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (events[i].kind != SLUICE_STREAM_END) continue;
-        Texture* texture = reinterpret_cast<Texture*>(uintptr_t(events[i].user));
-        texture->isReady = events[i].status == SLUICE_OK;
-    }
-}
-
-// After takeEvents, outside a render pass. The submit of `commands` signals frameDone with `frame`.
-void streamFrame(const MyEngine& engine, VkCommandBuffer commands, uint64_t frame)
+// Once a frame, outside a render pass. The submit of `commands` signals frameDone with `frame`.
+void streamFrame(MyEngine& engine, VkCommandBuffer commands, uint64_t frame)
 {
     SluiceStreamBudget budget = {};
     budget.milliseconds = 1;
@@ -98,6 +102,17 @@ void streamFrame(const MyEngine& engine, VkCommandBuffer commands, uint64_t fram
     SluiceStreamBatch batch;
     sluiceStreamRecord(engine.streamer, sluiceVulkanCommands(commands), &budget, &batch);
 }
+
+// Once a frame, before streamFrame.
+void takeEvents(MyEngine& engine)
+{
+    SluiceStreamEvent events[64];
+    uint32_t count = 64;
+    sluiceStreamPoll(engine.streamer, events, &count);
+    for (uint32_t i = 0; i < count; ++i)
+        if (events[i].kind == SLUICE_STREAM_END && events[i].status == SLUICE_OK)
+            reinterpret_cast<Texture*>(uintptr_t(events[i].user))->isReady = true;
+}
 // [/streaming]
 
 // [streaming]
@@ -105,12 +120,11 @@ void lockMutex(void* mutex) { static_cast<std::mutex*>(mutex)->lock(); }
 void unlockMutex(void* mutex) { static_cast<std::mutex*>(mutex)->unlock(); }
 
 // Instead of streamFrame, once at start. The engine holds queueLock too when it uses the queue.
-SluiceStreamSubmitter startSubmitter(const MyEngine& engine, const SluiceStreamVulkanInfo& vulkan,
-                                     VkQueue queue, std::mutex& queueLock)
+SluiceStreamSubmitter startSubmitter(MyEngine& engine, VkQueue queue, std::mutex& queueLock)
 {
     SluiceStreamSubmitterInfo info = {};
     info.streamer = engine.streamer;
-    info.vulkan = &vulkan;
+    info.vulkan = &engine.vulkan;
     info.queue = queue;
     info.lockQueue = lockMutex;
     info.unlockQueue = unlockMutex;
@@ -157,22 +171,6 @@ Bytes textureArchive(SluiceImageLevel* levels)
     return packArchive({asset});
 }
 
-SluiceStreamer createStreamer(Engine& engine, SluiceContext context, uint32_t threads)
-{
-    SluiceStreamerInfo info = {};
-    info.context = context;
-    info.gpu = engine.gpu();
-    info.source = engine.makeBuffer(SLUICE_STREAM_MIN_SOURCE);
-    info.output = engine.makeBuffer(SLUICE_STREAM_MIN_OUTPUT);
-    info.maxGroups = 64;
-    info.maxRequests = 256;
-    info.maxBatches = 3;
-    info.threads = threads;
-    SluiceStreamer streamer = nullptr;
-    REQUIRE(sluiceCreateStreamer(&info, &streamer) == SLUICE_OK);
-    return streamer;
-}
-
 void checkTexture(Engine& engine, const Texture& streamed, const SluiceImageLevel* levels,
                   uint32_t firstLevel)
 {
@@ -188,36 +186,33 @@ void checkTexture(Engine& engine, const Texture& streamed, const SluiceImageLeve
     }
 }
 
-// Streams the texture twice, all of it and its smaller levels.
-void streamTextures(bool usesSubmitter)
+// Streams the texture twice, all of it and its smaller levels, from an archive or, if `ktx2` is not
+// empty, from that file. The GPU decodes, or the CPU does.
+void streamTextures(bool usesSubmitter, bool decodesOnGpu, const Bytes& ktx2 = {})
 {
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
-    MemoryFile file(textureArchive(levels));
+    const Bytes archive = textureArchive(levels);
+    MemoryFile file(ktx2.empty() ? archive : ktx2);
+    const char* const name = ktx2.empty() ? "wall" : SLUICE_STREAM_KTX2_NAME;
     Engine engine(device());
     SluiceContext cpu = nullptr;
     REQUIRE(sluiceCreateCpuContext(&cpu) == SLUICE_OK);
-    const SluiceStreamer streamer = createStreamer(engine, cpu, usesSubmitter ? 1 : 0);
-    const MyEngine mine = {&engine, streamer, engine.makeSemaphore()};
-    const SluiceStreamVulkanInfo vulkan = engine.info();
+    MyEngine mine = {&engine, decodesOnGpu ? device().context() : cpu, engine.info(),
+                     engine.makeSemaphore()};
+    const SluiceStreamFileInterface interface = file.interface();
+    REQUIRE(startStreaming(mine, {nullptr, &interface, 1, 0}));
     SluiceStreamSubmitter submitter = nullptr;
     if (usesSubmitter) {
-        submitter = startSubmitter(mine, vulkan, engine.queue(), engine.queueLock());
+        submitter = startSubmitter(mine, engine.queue(), engine.queueLock());
         REQUIRE(submitter != nullptr);
         setLoading(submitter, true);
     }
-    const SluiceStreamFileInterface interface = file.interface();
-    const SluiceStreamOpenInfo openInfo = {nullptr, &interface, 1, 0};
-    SluiceStreamFile opened = nullptr;
-    REQUIRE(sluiceStreamOpen(streamer, &openInfo, &opened) == SLUICE_OK);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    uint32_t number = 0;
-    REQUIRE(sluiceStreamPump(streamer, 1, nullptr) == SLUICE_OK);
-    while (sluiceStreamFindAsset(opened, "wall", 4, &number) == SLUICE_ERROR_NOT_READY)
-        REQUIRE(std::chrono::steady_clock::now() < end);
     Texture textures[2];
-    CHECK(!beginTexture(mine, opened, "no such texture", 0, textures[0]));
-    REQUIRE(beginTexture(mine, opened, "wall", 0, textures[0]));
-    REQUIRE(beginTexture(mine, opened, "wall", 2, textures[1]));
+    while (!beginTexture(mine, name, 0, textures[0]))
+        REQUIRE(std::chrono::steady_clock::now() < end);
+    CHECK(!beginTexture(mine, "no such texture", 0, textures[1]));
+    REQUIRE(beginTexture(mine, name, 2, textures[1]));
     for (uint64_t frame = 1; !textures[0].isReady || !textures[1].isReady; ++frame) {
         REQUIRE(std::chrono::steady_clock::now() < end);
         takeEvents(mine);
@@ -225,7 +220,6 @@ void streamTextures(bool usesSubmitter)
             std::this_thread::yield();
             continue;
         }
-        REQUIRE(sluiceStreamPump(streamer, 100, nullptr) == SLUICE_OK);
         streamFrame(mine, engine.begin(), frame);
         engine.submit(mine.frameDone, frame);
     }
@@ -233,7 +227,8 @@ void streamTextures(bool usesSubmitter)
     checkTexture(engine, textures[1], levels, 2);
     engine.waitIdle();
     sluiceDestroyStreamSubmitter(submitter);
-    sluiceDestroyStreamer(streamer);
+    sluiceDestroyStreamer(mine.streamer);
+    sluiceDestroyStreamVulkan(mine.gpu);
     sluiceDestroyContext(cpu);
     device().checkMessages();
 }
@@ -244,12 +239,25 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("stream example: the code of the manual streams a texture in record mode")
 {
-    if (isVulkan()) streamTextures(false);
+    if (!isVulkan()) return;
+    streamTextures(false, true);
+    streamTextures(false, false);
 }
 
 TEST_CASE("stream example: the code of the manual streams a texture in submit mode")
 {
-    if (isVulkan()) streamTextures(true);
+    if (isVulkan()) streamTextures(true, true);
+}
+
+TEST_CASE("stream example: the code of the manual streams from KTX2 files in both modes")
+{
+    if (!isVulkan()) return;
+    for (const Bytes& ktx2 : {makeKtx2(texture()), makeKtx2(texture(), 2, packZstd)}) {
+        for (const bool decodesOnGpu : {false, true}) {
+            streamTextures(false, decodesOnGpu, ktx2);
+            streamTextures(true, decodesOnGpu, ktx2);
+        }
+    }
 }
 
 TEST_SUITE_END();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Ways of reading files, and what happens when one of them fails.
+// Tests the ways in which files are read, and what happens if one of them fails.
 #include "tests/stream/stream_content.h"
 
 #include "stream/system.h"
@@ -17,7 +17,8 @@ using namespace sluice::test;
 
 namespace {
 
-// Direct reads that any file system has, as strict as the strictest, and that fail on purpose.
+// Stands for an operating system where direct reads work on any file, have an alignment as strict
+// as the strictest one, and fail when a test wants so.
 class FakeSystem : public sluice::stream::System {
 public:
     int open(const char* path, bool isDirect) const override
@@ -38,14 +39,14 @@ public:
         directBytes += size;
         return System::read(descriptor, bytes, std::min(size, mostAtOnce), offset);
     }
-    // Every read is seen.
+    // False, so that this class sees every read.
     bool readsTogether() const override { return false; }
     uint32_t directAlignment(int) const override { return alignment; }
 
     uint32_t alignment = 4096;
     int openError = 0, error = 0;
-    uint32_t failsAt = 0; // the number of the direct read that fails; 0: none
-    bool failsOn = false; // and all after it
+    uint32_t failsAt = 0; // the direct read of this number fails; 0: none does
+    bool failsOn = false; // all later ones fail, too
     uint64_t mostAtOnce = UINT64_MAX;
     mutable std::atomic<uint32_t> directOpens{0}, directReads{0}, violations{0};
     mutable std::atomic<uint64_t> directBytes{0};
@@ -54,7 +55,8 @@ private:
     mutable std::atomic<int> m_direct{-1};
 };
 
-// Reads of several places go on together, and some of them on purpose not to their end.
+// Stands for an operating system that reads several places at once. Some of these reads fail on
+// purpose or end early.
 class TogetherSystem : public sluice::stream::System {
 public:
     explicit TogetherSystem(bool bindsFiles = true) : m_bindsFiles(bindsFiles) {}
@@ -73,14 +75,14 @@ public:
         }
     }
 
-    uint32_t spoils = 0; // every so many; 0: none
+    uint32_t spoils = 0; // every so many reads one is spoiled; 0: none is
     mutable std::atomic<uint32_t> together{0}, incomplete{0};
 
 private:
     bool m_bindsFiles;
 };
 
-// A file of the system's, which goes away with the test.
+// A file on disk that is deleted with this object.
 class RealFile {
 public:
     RealFile(const Bytes& bytes, const char* name) : m_path(name)
@@ -109,8 +111,8 @@ const Sample& sample()
     return one;
 }
 
-// A streamer of the CPU that reads through a system, pumped by the test. Its ring is aligned to 64
-// bytes and not more, as mapped memory may be.
+// A streamer of the CPU that reads through `system` and is pumped by the test. Its ring is aligned
+// to 64 bytes only, as mapped memory may be.
 class IoRun {
 public:
     IoRun(const sluice::stream::System& system, SluiceStreamIo io, uint32_t threads = 0)
@@ -158,7 +160,8 @@ public:
         return report;
     }
 
-    // The sample arrives in parts of the asset and of the file; isWhole: all of it, too.
+    // Streams parts of the asset and of the file and checks their bytes. isWhole: streams all of
+    // the asset, too.
     void checkAll(SluiceStreamFile file, bool isWhole = true)
     {
         std::mt19937 random = makeRandom(21);
@@ -178,12 +181,14 @@ public:
         if (isWhole) want(false, 0, bytes.size(), 0);
         want(false, 100001, 300000, 0);
         want(false, 1000003, 1500000, 0);
-        want(true, 0, whole.size(), 5); // which lies in memory as no direct read may
+        want(true, 0, whole.size(), 5); // at an address that direct reads cannot use
         for (int i = 0; i < 5 && isWhole; ++i) {
             const uint64_t offset = random() % bytes.size();
             want(false, offset, random() % (bytes.size() - offset + 1), random() % 16);
         }
-        for (int i = 0; i < 4; ++i) { // places that lie in a page as in the file
+        // The second of two places has the same position in a page of memory as its bytes have in
+        // the file.
+        for (int i = 0; i < 4; ++i) {
             const uint64_t offset = random() % 100000, size = 1000000 + random() % 100000;
             want(true, offset, size, 0);
             const uintptr_t at = reinterpret_cast<uintptr_t>(places.back()->data());
@@ -234,7 +239,7 @@ TEST_CASE("stream io: direct reads lie as devices want them, and give the same b
         run.checkAll(opened);
         CHECK(system.violations == 0);
         CHECK(system.directReads != 0);
-        // All of the asset at least went that way.
+        // Most of the file was read directly.
         CHECK(system.directBytes >= sample().file.size() - sample().file.size() / 8);
         const SluiceStreamIoReport report = run.report(opened);
         CHECK(report.io == SLUICE_STREAM_IO_DIRECT);
@@ -257,14 +262,14 @@ TEST_CASE("stream io: direct reads that fail, are short or interrupted give way 
             IoRun run(system, SLUICE_STREAM_IO_DIRECT);
             const SluiceStreamFile opened = run.open(file.path());
             run.checkAll(opened, false);
-            CHECK(system.directReads == failsAt); // for good
+            CHECK(system.directReads == failsAt); // none was tried after the one that failed
             const SluiceStreamIoReport report = run.report(opened);
             CHECK(report.io == SLUICE_STREAM_IO_PREAD);
             CHECK(report.osError == error);
             CHECK(report.reason[0] != 0);
         }
     }
-    for (const int error : {EIO, EINTR}) { // once, which says nothing about the way
+    for (const int error : {EIO, EINTR}) { // these errors occur once, so direct reads go on
         FakeSystem system;
         system.error = error;
         system.failsAt = 2;
@@ -415,7 +420,7 @@ TEST_CASE("stream io: direct reads on their way to buffers and images")
     const Bytes &small = vulkanContent().small.bytes, &whole = vulkanContent().file;
     std::vector<SluiceStreamRequest> requests = {
         bufferRequest(opened, 0, small.size(), to, 0),
-        bufferRequest(opened, 777, 30001, to, 300000)}; // of the file
+        bufferRequest(opened, 777, 30001, to, 300000)}; // bytes of the file
     requests[0].asset = VulkanContent::kSmall;
     requests[1].source = SLUICE_STREAM_FROM_FILE;
     const VkImage image = engine.makeImage(createInfoOf(kImages[0]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A renderer that is not ours draws what was streamed: libplacebo imports our device, and images go
-// back and forth between it and a streamer by their layouts and timeline semaphores.
+// Tests that a renderer of others can draw what was streamed: libplacebo imports our device. Images
+// go back and forth between it and a streamer by their layouts and timeline semaphores.
 #include "tests/stream/stream_content.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct QueueLock {
     uint32_t uses = 0;
 };
 
-// libplacebo on our device.
+// Runs libplacebo on our device.
 class Placebo {
 public:
     Placebo(Engine& engine, const VulkanHandles& handles)
@@ -71,7 +71,7 @@ public:
     pl_gpu gpu() const { return m_vulkan->gpu; }
     uint32_t lockUses() const { return m_lock.uses; }
     pl_tex wrap(VkImage image, const VkImageCreateInfo& info);
-    // Draws one texture into another of its size.
+    // Draws one texture into another one of the same size.
     void draw(pl_tex texture, pl_tex target);
 
 private:
@@ -140,7 +140,7 @@ bool hasGraphics(const VulkanHandles& handles)
     return (families[handles.queueFamily].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
 }
 
-// A streamer that the CPU decodes for, and its frames.
+// A streamer for which the CPU decodes, and its frames.
 class Frames {
 public:
     explicit Frames(Engine& engine) : m_engine(engine), m_file(vulkanContent().file)
@@ -175,7 +175,7 @@ public:
         REQUIRE(sluiceStreamSubmit(m_streamer, &info, &group) == SLUICE_OK);
         return group;
     }
-    // One frame; gives the events.
+    // Makes one frame and returns its events.
     std::vector<SluiceStreamEvent> frame()
     {
         REQUIRE(sluiceStreamPump(m_streamer, 64, nullptr) == SLUICE_OK);
@@ -212,7 +212,7 @@ private:
     uint64_t m_value = 0;
 };
 
-// Returns level 0 of another picture of the same size: the level's bytes the other way round.
+// Returns level 0 of another picture: the level's bytes in the opposite order.
 Bytes reversed(Bytes pixels)
 {
     std::reverse(pixels.begin(), pixels.end());
@@ -230,8 +230,8 @@ TEST_CASE("stream to libplacebo: images are handed over, drawn, taken back and f
         skipCase("libplacebo: the queue has no graphics");
         return;
     }
-    // With vectors of 128 bits lavapipe of Mesa 22.3 aborts the process in libplacebo's draws; with
-    // vectors of 256, which it takes by itself, the test passes. SwiftShader has not been tried.
+    // With vectors of 128 bits, lavapipe of Mesa 22.3 aborts the process when libplacebo draws.
+    // With vectors of 256 bits, its default here, the test passes. SwiftShader has not been tried.
     const uint32_t width = sluice::test::environmentNumber("LP_NATIVE_VECTOR_WIDTH", 256);
     const char* drivers = std::getenv("VK_DRIVER_FILES");
     if (width != 256 || (drivers != nullptr && std::strstr(drivers, "swiftshader") != nullptr)) {
@@ -245,8 +245,8 @@ TEST_CASE("stream to libplacebo: images are handed over, drawn, taken back and f
     Frames frames(engine);
     device().checkMessages();
     Placebo placebo(engine, handles);
-    // It asks for functions of the instance where those of the device are had, of which the newer
-    // loader says so.
+    // libplacebo asks the instance for functions of the device. A newer Vulkan loader reports this,
+    // so its messages are dropped.
     device().takeMessages();
     const VkSemaphore held = engine.makeSemaphore(), drawn = engine.makeSemaphore();
     uint64_t draws = 0;
@@ -260,7 +260,8 @@ TEST_CASE("stream to libplacebo: images are handed over, drawn, taken back and f
         create.usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_SAMPLED_BIT;
         const VkImage image = engine.makeImage(create);
         const pl_tex texture = placebo.wrap(image, create);
-        // What is drawn goes to an image of ours too, so that nothing but the hand-over is between.
+        // libplacebo draws into an image of ours, too, so that nothing but the hand-over is between
+        // streaming and the check.
         create.usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
         const VkImage drawing = engine.makeImage(create);
         const pl_tex target = placebo.wrap(drawing, create);
@@ -279,7 +280,7 @@ TEST_CASE("stream to libplacebo: images are handed over, drawn, taken back and f
         request.image.level = 0;
         request.image.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
         request.image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
-        request.image.stages = request.image.accesses = 0; // of whatever libplacebo does
+        request.image.stages = request.image.accesses = 0; // libplacebo's barriers do the rest
         SluiceStreamGroupInfo group = {};
         group.requests = &request;
         group.requestCount = 1;
@@ -290,7 +291,7 @@ TEST_CASE("stream to libplacebo: images are handed over, drawn, taken back and f
                              asset.packed.bytes.begin() + ptrdiff_t(request.offset + request.size));
         CHECK(picture() == expected);
 
-        // Then another picture, from memory.
+        // Then another picture, which comes from memory.
         const Bytes other = reversed(expected);
         request.source = SLUICE_STREAM_FROM_MEMORY;
         request.memory = other.data();

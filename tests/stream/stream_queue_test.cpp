@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The queues of groups, against a sorted set.
+// Compares the queues of groups with a sorted set.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Group {
     uint32_t place[2] = {kNotQueued, kNotQueued};
 };
 
-// Those that come first are the smallest.
+// The smallest one leaves the queue first.
 using Order = std::tuple<int32_t, uint64_t, uint32_t>;
 Order orderOf(const Group& group, uint32_t number)
 {
@@ -32,7 +32,7 @@ TEST_CASE("stream queue: groups leave by priority, then in the order in which th
 {
     constexpr uint32_t kGroups = 100, kSteps = 20000;
     std::vector<Group> groups(kGroups);
-    // With 16 priorities many groups go to the heap, with one none does.
+    // With 16 priorities many groups are in the heap; with one priority none is.
     for (const uint32_t priorities : {1u, 2u, 16u}) {
         CAPTURE(priorities);
         std::mt19937 random(priorities);
@@ -54,13 +54,13 @@ TEST_CASE("stream queue: groups leave by priority, then in the order in which th
             Group& group = groups[number];
             if (what < 4 && !isIn(number)) {
                 group.priority = int32_t(below(priorities));
-                // Some come back with the place in the order that they had.
+                // Some groups come back with the number in the order that they had before.
                 if (what != 0 || group.sequence == 0) group.sequence = ++sequence;
                 model.insert(orderOf(group, number));
                 queue.insert(&group);
                 queue.insert(&group);
             } else if (what == 4) {
-                leave(number); // whether or not it is there
+                leave(number); // even if it is not there
             } else if (what == 5 && isIn(number)) {
                 model.erase(orderOf(group, number));
                 group.priority = int32_t(below(priorities));

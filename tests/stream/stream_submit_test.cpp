@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Submit mode: a submitter's threads record, submit and wait, the engine only polls.
+// Tests submit mode: a submitter's threads record, submit and wait; the engine only polls.
 #include "tests/support/short_runs.h"
-#include "tests/stream/stream_content.h"
+#include "tests/stream/stream_gpu.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,10 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Vulkan as the submitter gets it: submits and waits may fail, and are looked at.
+// Stands between the submitter and Vulkan. It can let submits and waits fail, and it watches them.
 struct Driver {
     std::mutex* queueLock = nullptr;
-    std::mutex mutex; // guards what follows
+    std::mutex mutex; // guards the next two members
     std::deque<VkResult> submitResults;
     std::vector<Clock::time_point> submits;
     std::atomic<VkResult> waitResult{VK_SUCCESS};
@@ -36,7 +36,7 @@ struct Driver {
     PFN_vkQueueSubmit queueSubmit = nullptr;
     PFN_vkWaitSemaphores waitSemaphores = nullptr;
 };
-Driver* driver = nullptr; // of the test case that runs
+Driver* driver = nullptr; // that of the running test case
 
 VkResult VKAPI_CALL submitToQueue(VkQueue queue, uint32_t count, const VkSubmitInfo* infos,
                                   VkFence fence)
@@ -53,7 +53,8 @@ VkResult VKAPI_CALL submitToQueue(VkQueue queue, uint32_t count, const VkSubmitI
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(driver->submitDelay));
     const auto* values = static_cast<const VkTimelineSemaphoreSubmitInfo*>(infos[0].pNext);
-    // Before the call, since the value may be signalled and told of before it returns.
+    // This is set before the call: the value may be signalled, and its event polled, before the
+    // call returns.
     driver->submittedValue = values->pSignalSemaphoreValues[0];
     return driver->queueSubmit(queue, count, infos, fence);
 }
@@ -96,11 +97,12 @@ void unlockQueue(void* user)
     one.queueLock->unlock();
 }
 
-// An engine that submits groups and polls when the descriptor says so.
+// An engine that submits groups, and polls when the streamer's descriptor is readable.
 class SubmitRun {
 public:
-    // context: NULL: the CPU decodes.
-    SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace pace);
+    // context: NULL lets the CPU decode.
+    SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace pace,
+              Decoder decoder = Decoder::gpu);
     ~SubmitRun();
     SubmitRun(const SubmitRun&) = delete;
     SubmitRun& operator=(const SubmitRun&) = delete;
@@ -110,7 +112,7 @@ public:
                              SluiceStreamSync wait = {}, SluiceStreamSync signal = {},
                              uint32_t flags = 0);
     SluiceStreamEvent waitFor(SluiceStreamGroup group);
-    // Sleeps until the descriptor tells of something, and takes all events.
+    // Sleeps until the descriptor is readable, and takes all events.
     void turn();
     SluiceStreamSubmitterState state() const;
     SluiceStreamCounters counters() const;
@@ -132,7 +134,8 @@ private:
     std::vector<SluiceStreamEvent> m_opened;
 };
 
-SubmitRun::SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace withPace)
+SubmitRun::SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace withPace,
+                     Decoder decoder)
     : pace(withPace), m_engine(engine)
 {
     const SluiceStreamVulkanInfo real = engine.info();
@@ -149,6 +152,7 @@ SubmitRun::SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace wit
     SluiceStreamerInfo info = {};
     REQUIRE(sluiceCreateCpuContext(&m_cpuContext) == SLUICE_OK);
     info.context = context != nullptr ? context : m_cpuContext;
+    info.decoding = decodingOf(context != nullptr ? decoder : Decoder::cpuContext);
     info.gpu = engine.gpu();
     info.maxGroups = 64;
     info.maxRequests = 256;
@@ -186,10 +190,27 @@ void SubmitRun::createSubmitter()
     SluiceStreamVulkanInfo vulkan = m_engine.info();
     vulkan.getInstanceProcAddr = instanceFunction;
     const SluiceStreamSubmitterInfo info = {
-        streamer, &vulkan, m_engine.queue(), lockQueue, unlockQueue, &fake, pace};
+        streamer, &vulkan, m_engine.queue(), lockQueue, unlockQueue, &fake, pace, nullptr, nullptr};
     REQUIRE(sluiceCreateStreamSubmitter(&info, &submitter) == SLUICE_OK);
     SluiceStreamSubmitter second = nullptr;
     CHECK(sluiceCreateStreamSubmitter(&info, &second) == SLUICE_ERROR_ARGUMENT);
+    // Which argument that was, and what else is refused, goes to a function.
+    std::string refused;
+    SluiceStreamSubmitterInfo reporting = info;
+    reporting.reportUser = &refused;
+    reporting.report = [](void* user, const SluiceReport* report) {
+        *static_cast<std::string*>(user) += std::string(report->member) + " ";
+    };
+    CHECK(sluiceCreateStreamSubmitter(&reporting, &second) == SLUICE_ERROR_ARGUMENT);
+    reporting.unlockQueue = nullptr;
+    CHECK(sluiceCreateStreamSubmitter(&reporting, &second) == SLUICE_ERROR_ARGUMENT);
+    reporting.queue = VK_NULL_HANDLE;
+    CHECK(sluiceCreateStreamSubmitter(&reporting, &second) == SLUICE_ERROR_ARGUMENT);
+    reporting.vulkan = nullptr;
+    reporting.queue = info.queue;
+    reporting.unlockQueue = info.unlockQueue;
+    CHECK(sluiceCreateStreamSubmitter(&reporting, &second) == SLUICE_ERROR_ARGUMENT);
+    CHECK(refused == "streamer unlockQueue queue vulkan ");
     CHECK(second == nullptr);
 }
 
@@ -203,7 +224,7 @@ void SubmitRun::take(const SluiceStreamEvent& event)
 {
     if (event.kind == SLUICE_STREAM_OPENED) m_opened.push_back(event);
     if (event.kind == SLUICE_STREAM_RECORDED) {
-        // Its batch has been submitted, and its end has not been told.
+        // The batch has been submitted, and the group's end has not been reported.
         CHECK(event.value != 0);
         CHECK(event.value <= fake.submittedValue);
         CHECK(ended.count(event.group) == 0);
@@ -289,8 +310,8 @@ bool isSmallAt(const SluiceStreamMemory& to, uint64_t place)
     return std::equal(bytes.begin(), bytes.end(), static_cast<const uint8_t*>(to.host) + place);
 }
 
-// On such tiers of software devices a batch takes many seconds, and submit mode does nothing else
-// there.
+// On these tiers of software devices a batch takes many seconds, without testing more of submit
+// mode.
 bool isEmulated() { return std::strncmp(device().info().tier, "emu", 3) == 0; }
 
 } // namespace
@@ -300,12 +321,13 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("stream submit mode: buffers, images and host memory, on a queue that the engine uses")
 {
     if (!isVulkan()) return;
-    for (const bool decodesOnGpu : {true, false}) {
-        CAPTURE(decodesOnGpu);
+    for (const Decoder decoder : {Decoder::gpu, Decoder::cpuContext, Decoder::both}) {
+        CAPTURE(int(decoder));
+        const bool decodesOnGpu = decoder != Decoder::cpuContext;
         if (decodesOnGpu && isEmulated()) continue;
         Engine engine(device());
         MemoryFile file(vulkanContent().file);
-        SubmitRun run(engine, decodesOnGpu ? device().context() : nullptr, kBulk);
+        SubmitRun run(engine, decodesOnGpu ? device().context() : nullptr, kBulk, decoder);
         run.fake.submitDelay = 10;
         const SluiceStreamFile opened = run.open(file);
         const SluiceStreamMemory to = engine.makeBuffer(1 << 20);
@@ -315,7 +337,7 @@ TEST_CASE("stream submit mode: buffers, images and host memory, on a queue that 
             run.submit({smallTo(opened, to, 0),
                         fromArchive(opened, VulkanContent::kSmall, 0, host.size(), host.data())},
                        {}, {}, SLUICE_STREAM_TELL_RECORDED));
-        // Software devices take long for a batch.
+        // Fewer images on software devices, where a batch takes long.
         const uint32_t imageCount = decodesOnGpu ? 2 : uint32_t(std::size(kImages));
         std::vector<VkImage> images;
         std::vector<SluiceStreamRequest> levels;
@@ -328,7 +350,7 @@ TEST_CASE("stream submit mode: buffers, images and host memory, on a queue that 
             levels.insert(levels.end(), group.begin(), group.end());
             groups.push_back(run.submit(group, {}, {}, SLUICE_STREAM_TELL_RECORDED));
         }
-        for (int i = 0; i < 20; ++i) { // the engine's own frames
+        for (int i = 0; i < 20; ++i) { // frames of the engine's own
             engine.begin();
             engine.submit(VK_NULL_HANDLE, 0);
         }
@@ -383,7 +405,7 @@ TEST_CASE("stream submit mode: pace, waits, signals and sleep")
     CHECK(sluiceStreamSetPace(run.submitter, &kBulk) == SLUICE_OK);
     CHECK(run.waitFor(paused).status == SLUICE_OK);
 
-    // A unit a batch, and at least so long between two of them.
+    // Each batch has one unit, and at least kInterval is between two batches.
     constexpr auto kInterval = std::chrono::milliseconds(15);
     pace = kBulk;
     pace.budget.bytes = 1;
@@ -397,16 +419,17 @@ TEST_CASE("stream submit mode: pace, waits, signals and sleep")
         for (size_t i = before + 1; i < run.fake.submits.size(); ++i)
             CHECK((run.fake.submits[i] - run.fake.submits[i - 1] >= kInterval));
     }
-    // More tiles than there are: they are recorded when they have waited for long enough.
+    // Batches shall have more tiles than there are. So units are recorded when they have waited for
+    // long enough.
     pace.budget = {FLT_MAX, 0, 0, 1000000, 3, 0, 0};
     CHECK(sluiceStreamSetPace(run.submitter, &pace) == SLUICE_OK);
     CHECK(run.waitFor(run.submit({next()})).status == SLUICE_OK);
-    // Or, without an interval, when nothing is under way.
+    // Without an interval, they are recorded when nothing else is in progress.
     pace.interval = 0;
     CHECK(sluiceStreamSetPace(run.submitter, &pace) == SLUICE_OK);
     CHECK(run.waitFor(run.submit({next(), next()})).status == SLUICE_OK);
 
-    // The submitter waits and signals without a poll.
+    // The submitter waits and signals although nobody polls.
     const VkSemaphore wait = engine.makeSemaphore(), signal = engine.makeSemaphore();
     const SluiceStreamGroup waits = run.submit({next()}, {sluiceStreamSemaphoreHandle(wait), 5},
                                                {sluiceStreamSemaphoreHandle(signal), 3});
@@ -419,7 +442,7 @@ TEST_CASE("stream submit mode: pace, waits, signals and sleep")
     }
     CHECK(run.waitFor(waits).status == SLUICE_OK);
 
-    // With nothing to do the thread sleeps.
+    // With nothing to do, the thread sleeps.
     uint64_t wakeUps = 0;
     for (int still = 0; still < 10;) {
         const uint64_t now = run.state().wakeUps;
@@ -439,7 +462,7 @@ TEST_CASE("stream submit mode: back to record mode")
     Engine engine(device());
     MemoryFile file(vulkanContent().file);
     SluiceStreamPace pace = kBulk;
-    pace.budget.milliseconds = 0; // nothing is submitted
+    pace.budget.milliseconds = 0; // so nothing is submitted
     SubmitRun run(engine, nullptr, pace);
     const SluiceStreamFile opened = run.open(file);
     const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
@@ -454,7 +477,7 @@ TEST_CASE("stream submit mode: back to record mode")
     CHECK(sluiceStreamDiscard(run.streamer, 1) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceStreamComplete(run.streamer, 1) == SLUICE_ERROR_ARGUMENT);
 
-    // Groups under way stay with the streamer when the submitter goes.
+    // Groups in progress stay with the streamer when the submitter is destroyed.
     std::vector<SluiceStreamGroup> left;
     for (int i = 0; i < 3; ++i)
         left.push_back(run.submit({next()}));
@@ -463,7 +486,7 @@ TEST_CASE("stream submit mode: back to record mode")
         return std::all_of(left.begin(), left.end(),
                            [&](SluiceStreamGroup group) { return run.ended.count(group) != 0; });
     };
-    bool isBegun = true; // `commands`
+    bool isBegun = true; // `commands` is still being recorded
     const auto end = Clock::now() + std::chrono::seconds(60);
     while (!hasAll()) {
         const VkCommandBuffer current = isBegun ? commands : engine.begin();
@@ -482,7 +505,7 @@ TEST_CASE("stream submit mode: back to record mode")
     }
     for (uint64_t at = 0; at < place; at += 200000)
         CHECK(isSmallAt(to, at));
-    run.createSubmitter(); // paused
+    run.createSubmitter(); // it is paused at first
     CHECK(run.state().submits == 0);
     device().checkMessages();
 }
@@ -552,7 +575,7 @@ TEST_CASE("stream submit mode: a lost device ends every group, and the submitter
         std::vector<SluiceStreamGroup> groups = {
             run.submit({smallTo(opened, to, 0)}),
             run.submit({smallTo(opened, to, 200000)}, {sluiceStreamSemaphoreHandle(never), 1})};
-        // The GPU may have done the first one before it is found lost.
+        // The GPU may have finished the first group before the loss is noticed.
         const SluiceStatus first = run.waitFor(groups[0]).status;
         CHECK((first == SLUICE_ERROR_DEVICE || (found == Found::byWait && first == SLUICE_OK)));
         CHECK(run.waitFor(groups[1]).status == SLUICE_ERROR_DEVICE);

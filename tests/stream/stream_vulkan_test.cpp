@@ -1,170 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Streaming to buffers and images of Vulkan, decoded by the GPU and by the CPU, on every device.
-#include "tests/stream/stream_content.h"
-#include "tests/support/streams.h"
+// Tests streaming to buffers and images of Vulkan on every device. The GPU decodes, the CPU does,
+// or both do.
+#include "tests/stream/stream_gpu.h"
 
 #include "api/backend.h"
 
 #include <algorithm>
-#include <cfloat>
-#include <set>
 
 using namespace sluice::test;
-
-namespace {
-
-// A streamer on an engine.
-class GpuStreamer {
-public:
-    // decodesOnGpu: with the device's own context; else the CPU decodes. source: the ring of stored
-    // bytes, if it is not to be one of the engine's buffers.
-    GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu,
-                const SluiceStreamMemory& source = {});
-    ~GpuStreamer();
-    GpuStreamer(const GpuStreamer&) = delete;
-    GpuStreamer& operator=(const GpuStreamer&) = delete;
-
-    SluiceStreamer get() const { return m_streamer; }
-    SluiceStreamFile open(MemoryFile& file);
-    SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests,
-                             SluiceStreamSync wait = {}, SluiceStreamSync signal = {},
-                             uint32_t flags = 0);
-    // A frame: pumps, records and submits, and polls. discards: the batch is thrown away instead.
-    void frame(bool discards = false);
-    SluiceStreamEvent waitFor(SluiceStreamGroup group);
-    bool hasEnded(SluiceStreamGroup group) const { return m_ended.count(group) != 0; }
-    bool isRecorded(SluiceStreamGroup group) const { return m_recorded.count(group) != 0; }
-    SluiceStreamCounters counters() const;
-    SluiceStreamBudget budget = {FLT_MAX, 0, 0, 0, 0, 0, 0};
-    bool usesFences = false;
-    uint32_t batches = 0;
-
-private:
-    Engine& m_engine;
-    SluiceContext m_cpuContext = nullptr;
-    SluiceStreamer m_streamer = nullptr;
-    VkSemaphore m_done = VK_NULL_HANDLE;
-    uint64_t m_value = 0;
-    std::map<SluiceStreamGroup, SluiceStreamEvent> m_ended;
-    std::set<SluiceStreamGroup> m_recorded;
-    std::vector<SluiceStreamEvent> m_opened;
-};
-
-GpuStreamer::GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu,
-                         const SluiceStreamMemory& source)
-    : m_engine(engine)
-{
-    SluiceStreamerInfo info = {};
-    REQUIRE(sluiceCreateCpuContext(&m_cpuContext) == SLUICE_OK);
-    info.context = decodesOnGpu ? on.context() : m_cpuContext;
-    info.gpu = engine.gpu();
-    info.maxGroups = 64;
-    info.maxRequests = 256;
-    info.maxBatches = 2;
-    info.maxBatchTiles = 256;
-    info.maxFilteredSize = 4 << 20;
-    info.gstdTilesAtOnce = 8;
-    SluiceStreamerRequirements required = {};
-    REQUIRE(sluiceGetStreamerRequirements(&info, &required) == SLUICE_OK);
-    CHECK((required.scratchSize != 0) == decodesOnGpu);
-    info.source = source.host != nullptr ? source : engine.makeBuffer(SLUICE_STREAM_MIN_SOURCE);
-    info.output = engine.makeBuffer(SLUICE_STREAM_MIN_OUTPUT);
-    if (decodesOnGpu) {
-        info.control = engine.makeBuffer(required.controlSize);
-        info.results = engine.makeBuffer(required.resultsSize);
-        info.scratch = engine.makeBuffer(required.scratchSize).buffer;
-    }
-    REQUIRE(sluiceCreateStreamer(&info, &m_streamer) == SLUICE_OK);
-    m_done = engine.makeSemaphore();
-}
-
-GpuStreamer::~GpuStreamer()
-{
-    m_engine.waitIdle();
-    sluiceDestroyStreamer(m_streamer);
-    sluiceDestroyContext(m_cpuContext);
-}
-
-SluiceStreamFile GpuStreamer::open(MemoryFile& file)
-{
-    const SluiceStreamFile opened = startOpening(m_streamer, file);
-    while (m_opened.empty())
-        frame();
-    REQUIRE(m_opened.back().status == SLUICE_OK);
-    return opened;
-}
-
-SluiceStreamGroup GpuStreamer::submit(const std::vector<SluiceStreamRequest>& requests,
-                                      SluiceStreamSync wait, SluiceStreamSync signal,
-                                      uint32_t flags)
-{
-    SluiceStreamGroupInfo info = {};
-    info.wait = wait;
-    info.signal = signal;
-    info.flags = flags;
-    return submitGroup(m_streamer, requests, info);
-}
-
-void GpuStreamer::frame(bool discards)
-{
-    REQUIRE(sluiceStreamPump(m_streamer, 64, nullptr) == SLUICE_OK);
-    const VkCommandBuffer commands = m_engine.begin();
-    SluiceStreamBudget now = budget;
-    now.semaphore = usesFences ? 0 : sluiceStreamSemaphoreHandle(m_done);
-    now.value = ++m_value;
-    SluiceStreamBatch batch = {};
-    REQUIRE(sluiceStreamRecord(m_streamer, sluiceVulkanCommands(commands), &now, &batch) ==
-            SLUICE_OK);
-    if (batch.number != 0) ++batches;
-    if (discards) {
-        REQUIRE(m_engine.EndCommandBuffer(commands) == VK_SUCCESS);
-        if (batch.number != 0) REQUIRE(sluiceStreamDiscard(m_streamer, batch.number) == SLUICE_OK);
-    } else {
-        m_engine.submit(m_done, m_value);
-        if (usesFences && batch.number != 0) {
-            m_engine.waitIdle();
-            REQUIRE(sluiceStreamComplete(m_streamer, batch.number) == SLUICE_OK);
-        }
-    }
-    SluiceStreamEvent events[4];
-    uint32_t count = 4;
-    REQUIRE(sluiceStreamPoll(m_streamer, events, &count) == SLUICE_OK);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (events[i].kind == SLUICE_STREAM_OPENED) m_opened.push_back(events[i]);
-        if (events[i].kind == SLUICE_STREAM_RECORDED) m_recorded.insert(events[i].group);
-        if (events[i].kind == SLUICE_STREAM_END) m_ended[events[i].group] = events[i];
-    }
-}
-
-SluiceStreamEvent GpuStreamer::waitFor(SluiceStreamGroup group)
-{
-    for (uint32_t frames = 0; m_ended.count(group) == 0; ++frames) {
-        REQUIRE(frames < 1000);
-        frame();
-    }
-    return m_ended[group];
-}
-
-SluiceStreamCounters GpuStreamer::counters() const
-{
-    SluiceStreamCounters counters = {};
-    REQUIRE(sluiceStreamGetCounters(m_streamer, &counters) == SLUICE_OK);
-    return counters;
-}
-
-} // namespace
 
 TEST_SUITE_BEGIN("device");
 
 TEST_CASE("stream to Vulkan: images of several formats, level by level")
 {
     if (!isVulkan()) return;
-    for (const bool decodesOnGpu : {true, false}) {
-        CAPTURE(decodesOnGpu);
+    for (const Decoder decoder : kDecoders) {
+        CAPTURE(int(decoder));
         Engine engine(device());
         MemoryFile file(vulkanContent().file);
-        GpuStreamer streamer(device(), engine, decodesOnGpu);
-        streamer.usesFences = decodesOnGpu;
+        GpuStreamer streamer(device(), engine, decoder);
+        streamer.usesFences = decoder == Decoder::gpu;
         const SluiceStreamFile opened = streamer.open(file);
         std::vector<VkImage> images;
         std::vector<SluiceStreamRequest> requests;
@@ -174,7 +29,7 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
                 requests.push_back(imageRequest(opened, i, kImages[i], vulkanContent().images[i],
                                                 level, images.back()));
         }
-        // What no barrier can change to is refused, before it is recorded.
+        // A layout that no barrier can change to is refused before anything is recorded.
         for (const uint32_t layout : {VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_PREINITIALIZED}) {
             SluiceStreamRequest bad = requests[0];
             bad.image.newLayout = layout;
@@ -219,10 +74,10 @@ TEST_CASE("stream to Vulkan: a ring in the host's memory that is imported")
             return skipCase("the device has no VK_EXT_external_memory_host");
         }
         const Bytes& bytes = vulkanContent().small.bytes;
-        for (const bool decodesOnGpu : {true, false}) {
-            CAPTURE(decodesOnGpu);
+        for (const Decoder decoder : kDecoders) {
+            CAPTURE(int(decoder));
             MemoryFile file(vulkanContent().file);
-            GpuStreamer streamer(device(), engine, decodesOnGpu, source);
+            GpuStreamer streamer(device(), engine, decoder, source);
             const SluiceStreamFile opened = streamer.open(file);
             const SluiceStreamMemory to = engine.makeBuffer(bytes.size());
             SluiceStreamRequest request = bufferRequest(opened, 0, bytes.size(), to, 0);
@@ -239,12 +94,12 @@ TEST_CASE("stream to Vulkan: a ring in the host's memory that is imported")
 TEST_CASE("stream to Vulkan: more images than change their layouts at once, and one twice")
 {
     if (!isVulkan()) return;
-    constexpr uint32_t kImage = 0, kCopies = 30; // of 6 levels
+    constexpr uint32_t kImage = 0, kCopies = 30; // copies of an image of 6 levels
     const ImageCase& image = kImages[kImage];
     const ImageAsset& about = vulkanContent().images[kImage];
     Engine engine(device());
     MemoryFile file(vulkanContent().file);
-    GpuStreamer streamer(device(), engine, true);
+    GpuStreamer streamer(device(), engine, Decoder::gpu);
     const SluiceStreamFile opened = streamer.open(file);
     std::vector<SluiceStreamRequest> requests;
     std::vector<VkImage> images;
@@ -292,11 +147,11 @@ TEST_CASE("stream to Vulkan: assets that share tiles, to buffers, an image and t
     picture.name = "picture";
     parts.push_back(picture);
     const Bytes packed = packArchive({}, {PackedShare(parts, SLUICE_CODEC_GSTD, 1024, true)});
-    for (const bool decodesOnGpu : {true, false}) {
-        CAPTURE(decodesOnGpu);
+    for (const Decoder decoder : kDecoders) {
+        CAPTURE(int(decoder));
         Engine engine(device());
         MemoryFile file(packed);
-        GpuStreamer streamer(device(), engine, decodesOnGpu);
+        GpuStreamer streamer(device(), engine, decoder);
         const SluiceStreamFile opened = streamer.open(file);
         const SluiceStreamMemory to = engine.makeBuffer(65536);
         const VkImage texture = engine.makeImage(createInfoOf(image));
@@ -333,15 +188,99 @@ TEST_CASE("stream to Vulkan: assets that share tiles, to buffers, an image and t
     }
 }
 
+TEST_CASE("stream to Vulkan: a batch decodes a tile once for all small assets in it")
+{
+    if (!isVulkan()) return;
+    constexpr uint32_t kCount = 40;
+    const Bytes& bytes = vulkanContent().small.bytes;
+    std::vector<PackedAsset> parts;
+    size_t end = 0;
+    for (uint32_t i = 0; i < kCount; ++i) {
+        PackedAsset part;
+        part.name = "p" + std::to_string(10 + i);
+        const size_t begin = end;
+        end += 101 + 3 * i;
+        part.bytes = Bytes(bytes.begin() + ptrdiff_t(begin), bytes.begin() + ptrdiff_t(end));
+        parts.push_back(part);
+    }
+    const PackedShare share(parts, SLUICE_CODEC_GDEFLATE, 16384);
+    const uint64_t whole = share.whole.bytes.size();
+    REQUIRE(whole <= 16384); // one tile
+    Bytes packed = packArchive({}, {share});
+    for (const bool isDamaged : {false, true}) {
+        CAPTURE(isDamaged);
+        if (isDamaged)
+            packed[size_t(ParsedArchive(packed).records(0)[0].offset) +
+                   size_t(ParsedArchive(packed).asset(0).offset) + 40] ^= 0x10;
+        Engine engine(device());
+        MemoryFile file(packed);
+        GpuStreamer streamer(device(), engine, Decoder::gpu);
+        const SluiceStreamFile opened = streamer.open(file);
+        const SluiceStreamMemory to = engine.makeBuffer(65536);
+        Bytes expected(size_t(to.buffer.size), Buffer::kPoison);
+        std::vector<SluiceStreamRequest> requests;
+        for (uint32_t i = 0; i < kCount; ++i) {
+            const Bytes& part = parts[i].bytes;
+            const uint64_t place = 1024 * i + i % 5;
+            SluiceStreamRequest request = bufferRequest(opened, 0, part.size(), to, place);
+            request.asset = i;
+            requests.push_back(request);
+            if (!isDamaged)
+                std::copy(part.begin(), part.end(), expected.begin() + ptrdiff_t(place));
+        }
+        const SluiceStreamGroup group = streamer.submit(requests);
+        streamer.frame(true); // thrown away, and recorded again
+        const SluiceStreamEvent event = streamer.waitFor(group);
+        CHECK(event.status == (isDamaged ? SLUICE_ERROR_CHECKSUM : SLUICE_OK));
+        CHECK(event.failedRequests == (isDamaged ? kCount : 0));
+        engine.waitIdle();
+        if (!isDamaged) {
+            CHECK(
+                std::equal(expected.begin(), expected.end(), static_cast<const uint8_t*>(to.host)));
+            CHECK(streamer.counters().bytesDecoded == whole);
+            // Another batch decodes it again.
+            CHECK(streamer.waitFor(streamer.submit(requests)).status == SLUICE_OK);
+            CHECK(streamer.counters().bytesDecoded == 2 * whole);
+        }
+        device().checkMessages();
+    }
+}
+
+TEST_CASE("stream to Vulkan: defaults take no more than the memory, and suffice")
+{
+    if (!isVulkan()) return;
+    SluiceStreamerInfo info = {};
+    uint32_t kernels = 0;
+    uint64_t before = 0;
+    for (const uint64_t mebibytes : {64u, 128u, 256u, 1024u}) {
+        CAPTURE(mebibytes);
+        REQUIRE(sluiceGetStreamerDefaults(device().context(), mebibytes << 20, &info, &kernels) ==
+                SLUICE_OK);
+        SluiceStreamerRequirements required = {};
+        REQUIRE(sluiceGetStreamerRequirements(&info, &required) == SLUICE_OK);
+        CHECK(kernels == required.kernels);
+        CHECK(info.control.buffer.size == required.controlSize);
+        CHECK(info.results.buffer.size == required.resultsSize);
+        CHECK(info.scratch.size == required.scratchSize);
+        const uint64_t total = info.source.buffer.size + info.output.buffer.size +
+                               required.controlSize + required.resultsSize + required.scratchSize;
+        CHECK(total <= mebibytes << 20);
+        CHECK(total > before); // more memory is used
+        before = total;
+    }
+    CHECK(sluiceGetStreamerDefaults(device().context(), 16 << 20, &info, nullptr) ==
+          SLUICE_ERROR_BUFFER_SIZE);
+}
+
 TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and memory")
 {
     if (!isVulkan()) return;
     const Bytes& bytes = vulkanContent().small.bytes;
-    for (const bool decodesOnGpu : {true, false}) {
-        CAPTURE(decodesOnGpu);
+    for (const Decoder decoder : kDecoders) {
+        CAPTURE(int(decoder));
         Engine engine(device());
         MemoryFile file(vulkanContent().file);
-        GpuStreamer streamer(device(), engine, decodesOnGpu);
+        GpuStreamer streamer(device(), engine, decoder);
         const SluiceStreamFile opened = streamer.open(file);
         const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
         const uint64_t size = bytes.size();
@@ -354,13 +293,16 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
                         expected.begin() + ptrdiff_t(place));
         };
         want(bytes, bufferRequest(opened, 0, size, to, 0), 0);
-        want(bytes, bufferRequest(opened, 3001, 50003, to, 300000), 300000); // parts of tiles
-        want(bytes, bufferRequest(opened, 0, size, to, 500001), 500001);     // no alignment
+        // This range begins and ends within tiles.
+        want(bytes, bufferRequest(opened, 3001, 50003, to, 300000), 300000);
+        // These go to unaligned addresses.
+        want(bytes, bufferRequest(opened, 0, size, to, 500001), 500001);
         want(bytes, bufferRequest(opened, 9000, 10, to, 700000), 700000);
-        // Odd in the asset and in the buffer, so that tiles' places in it are multiples of 4 again.
+        // The offsets in asset and buffer are both 1 modulo 4, so that most tiles begin at
+        // multiples of 4 in the buffer.
         want(bytes, bufferRequest(opened, 1, 40001, to, 1100001), 1100001);
-        for (uint64_t i = 0; i < 6;
-             ++i) // more parts of one buffer than there are buffers in a batch
+        // These are more parts of one buffer than there are buffers in a batch.
+        for (uint64_t i = 0; i < 6; ++i)
             want(bytes, bufferRequest(opened, 0, 20000, to, 1200000 + i * 30000),
                  1200000 + i * 30000);
         SluiceStreamRequest plain = bufferRequest(opened, 100, 2000, to, 800003);
@@ -387,14 +329,14 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
 TEST_CASE("stream to Vulkan: the CPU decodes what a self-test has found wrong")
 {
     if (!isVulkan()) return;
-    // Without pipelines, so that nothing could be decoded by them.
+    // This context has no pipelines, so the GPU cannot decode anything.
     Device fresh(device().selector(), device().info().tier,
                  environmentNumber("SLUICE_TEST_VALIDATION", 1), 0);
     REQUIRE_MESSAGE(fresh.isOpen(), fresh.openError());
     const Bytes& bytes = vulkanContent().small.bytes;
     Engine engine(fresh);
     MemoryFile file(vulkanContent().file);
-    GpuStreamer streamer(fresh, engine, true);
+    GpuStreamer streamer(fresh, engine, Decoder::both);
     const SluiceStreamFile opened = streamer.open(file);
     uint32_t kernels = 0;
     REQUIRE(sluiceStreamGetKernels(opened, &kernels) == SLUICE_OK);
@@ -420,7 +362,7 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     const uint64_t size = bytes.size();
     Engine engine(device());
     MemoryFile file(vulkanContent().file);
-    GpuStreamer streamer(device(), engine, false);
+    GpuStreamer streamer(device(), engine, Decoder::cpuContext);
     const SluiceStreamFile opened = streamer.open(file);
     const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
     const auto request = [&](uint64_t place) {
@@ -447,7 +389,7 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     for (int i = 0; i < 5; ++i)
         streamer.frame();
     CHECK(!streamer.hasEnded(waits));
-    CHECK(engine.valueOf(signal) == 0); // signals come in the order of submission
+    CHECK(engine.valueOf(signal) == 0); // signals come in the order in which groups were submitted
     engine.signal(wait, 5);
     CHECK(streamer.waitFor(waits).status == SLUICE_OK);
     streamer.frame();
@@ -456,7 +398,7 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     CHECK(isThere(0));
     CHECK(isThere(200000));
 
-    // A wait that never comes, then cancelled: it ends, and signals.
+    // A group that waits for ever is cancelled. It ends, and its value is signalled.
     const SluiceStreamGroup never =
         streamer.submit({request(400000)}, {waitHandle, 1000}, {signalHandle, 7});
     streamer.frame();
@@ -465,7 +407,7 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     streamer.frame();
     CHECK(engine.valueOf(signal) == 7);
 
-    // Batches that are thrown away are recorded again.
+    // What was in discarded batches is recorded again.
     const SluiceStreamGroup again =
         streamer.submit({request(600000)}, {}, {}, SLUICE_STREAM_TELL_RECORDED);
     for (int i = 0; i < 3; ++i)
@@ -476,13 +418,14 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     engine.waitIdle();
     CHECK(isThere(600000));
 
-    // Two batches of one frame are taken back, the newer one first.
+    // Two batches of one frame are discarded, the newer one first.
     const SluiceStreamGroup both = streamer.submit({request(1200000), request(1400000)});
     REQUIRE(sluiceStreamPump(streamer.get(), 64, nullptr) == SLUICE_OK);
     const VkCommandBuffer commands = engine.begin();
     SluiceStreamBatch batches[2] = {};
     for (SluiceStreamBatch& batch : batches) {
-        const SluiceStreamBudget little = {FLT_MAX, 1, 0, 0, 0, 0, 0}; // a byte: one unit
+        // One byte, which lets one unit through.
+        const SluiceStreamBudget little = {FLT_MAX, 1, 0, 0, 0, 0, 0};
         REQUIRE(sluiceStreamRecord(streamer.get(), sluiceVulkanCommands(commands), &little,
                                    &batch) == SLUICE_OK);
         CHECK(batch.number != 0);
@@ -497,7 +440,7 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     CHECK(isThere(1200000));
     CHECK(isThere(1400000));
 
-    // A budget of nothing records nothing; one of a byte lets a unit through a frame.
+    // A budget of 0 ms records nothing. A budget of one byte lets one unit through each frame.
     streamer.budget.milliseconds = 0;
     const SluiceStreamGroup slow = streamer.submit({request(800000), request(1000000)});
     for (int i = 0; i < 5; ++i)
@@ -516,7 +459,7 @@ TEST_CASE("stream to Vulkan: a lost device ends all groups, and calls stay legal
     if (!isVulkan()) return;
     Engine engine(device());
     MemoryFile file(vulkanContent().file);
-    GpuStreamer streamer(device(), engine, true);
+    GpuStreamer streamer(device(), engine, Decoder::gpu);
     const SluiceStreamFile opened = streamer.open(file);
     const SluiceStreamMemory to = engine.makeBuffer(1 << 20);
     SluiceStreamRequest request =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Groups that wait for semaphores: how many steps the streamer takes for them, however many they are.
+// Tests groups that wait for semaphores. The number of steps that the streamer takes for them must
+// grow only slowly with the number of groups.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct CountingLess {
     }
 };
 
-// Counts how often semaphores are asked for the values that a test gives them.
+// Counts how often semaphores are asked for their values, which the test sets.
 struct CountingGpu final : sluice::IdleGpu {
     std::map<uint64_t, uint64_t> values;
     uint32_t asked = 0;
@@ -38,7 +39,7 @@ struct CountingGpu final : sluice::IdleGpu {
     }
 };
 
-// A streamer on the CPU whose groups copy eight bytes of memory once they have waited.
+// A streamer of the CPU. Its groups wait, then copy eight bytes of memory.
 class WaitingGroups {
 public:
     WaitingGroups(uint32_t count, uint32_t semaphores) : m_semaphores(semaphores)
@@ -67,7 +68,7 @@ public:
     WaitingGroups(const WaitingGroups&) = delete;
     WaitingGroups& operator=(const WaitingGroups&) = delete;
 
-    // The tag of a group that ended, and how.
+    // Returns the tag and the status of each group that ended.
     std::map<uint64_t, SluiceStatus> poll()
     {
         std::map<uint64_t, SluiceStatus> ended;
@@ -95,7 +96,7 @@ public:
 private:
     static constexpr uint64_t kSource = uint64_t(8) << 20, kOutput = uint64_t(16) << 20;
 
-    // Semaphore number i % m_semaphores + 1 reaches i / m_semaphores + 1.
+    // Group i waits for the value i / m_semaphores + 1 of semaphore i % m_semaphores + 1.
     void submit(uint32_t i)
     {
         SluiceStreamRequest request = {};
@@ -135,7 +136,8 @@ TEST_CASE("stream waits: each operation takes a logarithmic number of comparison
         waits.insert(wait);
     CHECK(comparisons <= most * kCount);
     comparisons = 0;
-    CHECK(waits.first(0)->group == kCount - 2); // of equal values the one that came first
+    // Two groups wait for the same value; the one that came first is returned.
+    CHECK(waits.first(0)->group == kCount - 2);
     CHECK(waits.first(8) == nullptr);
     CHECK(comparisons <= 2 * most);
     std::shuffle(all.begin(), all.end(), std::mt19937(1));
@@ -161,7 +163,7 @@ TEST_CASE("stream waits: Poll asks each semaphore once, and begins groups by the
         CHECK(status == SLUICE_OK);
         CHECK(tag / kSemaphores + 1 <= groups.gpu.values[tag % kSemaphores + 1]);
     }
-    // The rest is cancelled, group by group, and is no longer looked at.
+    // All other groups are cancelled. Their semaphores are no longer asked.
     REQUIRE(sluiceStreamCancelTags(groups.streamer(), 0, 0) == SLUICE_OK);
     const std::map<uint64_t, SluiceStatus> cancelled = groups.poll();
     CHECK(cancelled.size() == kCount - ended.size());
@@ -190,7 +192,7 @@ TEST_CASE("stream waits: of many semaphores each call of Poll asks some, and all
     groups.pump();
     for (const auto& [tag, status] : groups.poll()) {
         ++ended;
-        CHECK(tag % 2 == 0); // semaphore tag + 1 has the value 1
+        CHECK(tag % 2 == 0); // only semaphores of even tags have reached their value
         CHECK(status == SLUICE_OK);
     }
     CHECK(ended == kCount / 2);

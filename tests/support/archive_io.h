@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Callbacks of an archive writer that read from memory and write to memory.
+// Callbacks for an archive writer: it reads from memory and writes to memory.
 #pragma once
 
 #include <sluice/sluice_archive.h>
@@ -13,7 +13,7 @@
 
 namespace sluice::test {
 
-// SluiceReadBytes; user: a MemorySource.
+// A SluiceReadBytes callback. user: a MemorySource.
 struct MemorySource {
     const std::vector<uint8_t>& bytes;
     size_t at = 0;
@@ -28,7 +28,7 @@ struct MemorySource {
     }
 };
 
-// SluiceWriteBytes; user: a vector of bytes, which grows.
+// A SluiceWriteBytes callback. user: a vector of bytes, which grows.
 inline SluiceStatus writeMemory(void* user, uint64_t offset, const void* bytes, size_t size)
 {
     std::vector<uint8_t>& output = *static_cast<std::vector<uint8_t>*>(user);

@@ -42,6 +42,7 @@ SluiceStatus check(const Bytes& file)
         std::vector<SluiceArchiveTile> tiles(asset.tileCount);
         SluiceArchiveTileReader reader;
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
+        REQUIRE(sluiceTakeEqualArchiveTiles(&reader) == SLUICE_OK);
         status = sluiceParseArchiveTiles(&reader, file.data() + asset.offset,
                                          size_t(asset.extentSize), asset.tileCount, tiles.data());
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what tests of archives share: an archive read, taken apart and put together again, bytes
-// for it, and a tile decoded.
+// Holds what tests of archives share: they open archives, take them apart and put them together
+// again, make bytes for them, and decode a tile.
 #pragma once
 
 #include <sluice/sluice_formats.h>
@@ -14,19 +14,19 @@ namespace sluice::test {
 
 using Bytes = std::vector<uint8_t>;
 
-// Everything that a reader does before it decodes.
+// Checks all that a reader checks before it decodes, and returns the status.
 SluiceStatus check(const Bytes& file);
 
-// An archive's header, and its index in memory.
+// Holds an archive's header and its index.
 struct OpenedArchive {
     SluiceArchive archive = {};
     Bytes index;
 
-    SluiceStatus open(const Bytes& file); // without checking the index
+    SluiceStatus open(const Bytes& file); // does not check the index
     SluiceArchiveAsset asset(uint32_t number) const;
 };
 
-// An archive taken apart, to be changed and put together again with right checksums.
+// Holds an archive whose parts a test changes. `seal` then makes all checksums right again.
 struct Editable {
     Bytes file;
     size_t index = 0, indexSize = 0;
@@ -63,8 +63,8 @@ struct Editable {
     void sealHeader() { storeLe32(&file[headerChecksum], xxh32(file.data(), headerChecksum, 0)); }
 };
 
-Bytes soft(size_t size); // compresses well
-Bytes hard(size_t size); // does not compress
+Bytes soft(size_t size); // returns bytes that compress well
+Bytes hard(size_t size); // returns bytes that do not compress
 
 Bytes decodeGdeflate(SluiceContext context, const uint8_t* stored, const SluiceArchiveTile& tile);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tables of bad arguments: what the tests of the contract of sluice.h share.
+// Holds what tests of sluice.h share that pass bad arguments.
 #pragma once
 
 #include "tests/support/devices.h"
@@ -8,7 +8,7 @@
 
 namespace sluice::test {
 
-// A CPU context, and host memory to point at.
+// Holds a CPU context, and host memory for buffers.
 struct Cpu {
     Cpu() { REQUIRE(sluiceCreateCpuContext(&context) == SLUICE_OK); }
     ~Cpu() { sluiceDestroyContext(context); }
@@ -39,8 +39,8 @@ inline SluiceCommands someCommands()
 
 constexpr uint64_t kNearlyAll = ~uint64_t(0) - 8;
 
-// Checks what one buffer member must fulfil. `call` uses the member; `minimum` is the size it
-// needs, 0: any.
+// Checks that `call`, which uses the buffer `member`, refuses bad sizes, offsets and alignments of
+// it. `minimum` is the size that it needs; 0: any size will do.
 template <typename Call>
 void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, bool optional,
                  Call call)
@@ -65,7 +65,8 @@ void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, boo
     CHECK(result(good.handle, good.offset, ~uint64_t(0)) == SLUICE_ERROR_ARGUMENT);
 }
 
-// Checks rowBytes and rowPitch of a command whose destination is linear now.
+// Checks that a command refuses bad rowBytes and rowPitch. Its destination must have no rows when
+// this begins.
 template <typename Info, typename Call>
 void checkRows(Info& info, Call call)
 {
@@ -85,7 +86,7 @@ void checkRows(Info& info, Call call)
     CHECK(rows(4, 6, 0) == wrong);
     CHECK(rows(8, 4, 0) == wrong);
     CHECK(rows((1u << 30) + 4, (1u << 30) + 4, 0) == wrong);
-    CHECK(rows(16, 32, 2) == wrong); // the destination of rows is 4-byte aligned
+    CHECK(rows(16, 32, 2) == wrong); // a destination with rows must be 4-byte aligned
 }
 
 } // namespace sluice::test

@@ -12,7 +12,8 @@ namespace {
 
 using Block = std::array<std::array<double, 4>, 16>;
 
-// hasAlpha: the fourth colour of a block of three is transparent; always4: BC3 has no such blocks.
+// Decodes the colours of a block. hasAlpha: if a block has three colours, the fourth index means
+// transparent. always4: blocks always have four colours, as in BC3.
 void decodeColours(const uint8_t* from, bool hasAlpha, bool always4, Block& block)
 {
     double ends[2][3];

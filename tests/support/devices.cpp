@@ -134,7 +134,7 @@ bool takeSkippedCase() { return std::exchange(isCaseSkipped, false); }
 
 namespace {
 
-// Calls function(backend) with the backend as what it is; false on the CPU.
+// Calls function(backend) with the Vulkan or CUDA backend. Returns false on the CPU.
 template <typename Function>
 bool withBackend(Device& device, const Function& function)
 {
@@ -148,7 +148,7 @@ bool withBackend(Device& device, const Function& function)
     }
 }
 
-// Changes the row of the device's backend, and returns all of what it was before.
+// Sets these members of the backend's tuning and returns the whole tuning as it was before.
 std::string exchangeRow(Device& device, const char* vulkanRow, const char* cudaRow)
 {
     std::string before;
@@ -280,7 +280,7 @@ Words Buffer::words()
 
 Buffer makeScratch(Device& device, const SluiceRequirements& requirements)
 {
-    // Buffers are 256-byte aligned, guards included.
+    // Buffers are 256-byte aligned, also with guard zones.
     REQUIRE(requirements.scratchAlignment <= 256);
     if (requirements.zeroedScratch != 0)
         return Buffer(device, Bytes(size_t(requirements.scratchSize)));

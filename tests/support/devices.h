@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what a test needs to run on any device: the device under test, and buffers with canaries.
+// Holds what a test needs to run on any device: the device under test, and buffers with guard
+// zones.
 //
 // Test cases in the suite "device" run once for every (device, tier) pair, against device(); all
 // others run once, on the host. Environment:
@@ -40,7 +41,7 @@ namespace sluice::test {
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint32_t>;
 
-// A (device, tier) pair, opened with barrier checks and validation.
+// Holds an opened device with one of its tiers, with barrier checks and validation.
 class Device {
 public:
     // tuning: SluiceDeviceInfo::tuning; NULL: SLUICE_TEST_TUNING.
@@ -56,15 +57,15 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(m_handle); }
     SluiceBackend backend() const { return info().backend; }
     SluiceContextInfo info() const;
-    const std::string& selector() const { return m_opened; } // as given
-    // A line for each shader of SLUICE_TEST_SHADERS.
+    const std::string& selector() const { return m_opened; } // as the constructor was given it
+    // Has a line for each shader of SLUICE_TEST_SHADERS that was replaced.
     const std::string& replacedShaders() const { return m_replacedShaders; }
 
-    // Begins, records, submits, waits; the test fails on any error and on any message of a layer or
-    // the barrier checker.
+    // Begins, records, submits and waits. The test fails on any error and on any message of a layer
+    // or of the barrier checker.
     void run(const std::function<void(SluiceCommands)>& record);
     void checkMessages();
-    // Closes now, so that what validation says about that can be read from takeMessages.
+    // Closes the device now, so that takeMessages also returns what validation says about that.
     void close();
     std::string takeMessages();
 
@@ -76,16 +77,17 @@ private:
     std::string m_messages;
 };
 
-// Says why a test case, or what is left of it, has nothing to do here; it does not count as passed.
+// Says why a test case, or the rest of it, cannot run here. The case then does not count as passed.
 void skipCase(const char* reason);
-bool takeSkippedCase(); // whether the last case was such a one
-// SwiftShader compiles for minutes what some cases make anew, or let a program make, to test what
-// is the same on every device. Where this is true a short run leaves them out, and has said so.
+bool takeSkippedCase(); // returns whether the last case was skipped, and forgets it
+// SwiftShader needs minutes to compile some pipelines that tests make anew, though they test what
+// is the same on every device. Returns true if the case shall be skipped for this in a short run;
+// skipCase has then been called.
 bool skipsSlowCompiler();
 
-// While it lives the device's commands are planned by these members of its row of tuning, so that a
-// few elements are shared out as many would be. Only members that no pipeline is made of; the row of
-// another kind of device is left as it is.
+// While this object lives, the device plans its commands with these members of its tuning. So a few
+// elements are shared out to workgroups as many would be. Members that pipelines depend on are not
+// possible. Only the row for the device's own backend is used.
 class PlannedBy {
 public:
     PlannedBy(Device& device, const char* vulkanRow, const char* cudaRow);
@@ -98,31 +100,32 @@ private:
     std::string m_before;
 };
 
-// While it lives look-backs look at a tile that has published nothing `polls` times: 0 never waits,
-// SLUICE_LOOKBACK_NEVER reads no state at all, kUsualPolls changes nothing.
+// While this object lives, a look-back polls a tile that has published nothing `polls` times before
+// it computes the tile's value itself. 0: it never waits. SLUICE_LOOKBACK_NEVER: it reads no state
+// at all. kUsualPolls changes nothing.
 constexpr uint32_t kUsualPolls = 0xfffffffeu;
 class LookbackPolls : public PlannedBy {
 public:
     LookbackPolls(Device& device, uint32_t polls);
 };
 
-// Returns whether the device under test runs on processors, where much work is slow work.
+// Returns whether the device under test is a software device, on which large tests are slow.
 bool isSoftware();
 
-// How many elements of 4 bytes a workgroup takes at a time of a reduction.
+// Returns how many elements of 4 bytes a workgroup of a reduction takes at a time.
 uint32_t reduceTileElements(Device& device);
 
-// From how many elements of 4 bytes on sums and compactions go through rings of tiles that wait for
-// what lies before them. 0: they never do on this device.
+// Sums and compactions of at least so many elements of 4 bytes use rings of tiles, which wait for
+// the tiles before them. 0: this device never does.
 uint32_t scanRingElements(Device& device);
 uint32_t compactRingElements(Device& device);
 
-// The device under test, in the suite "device".
+// Returns the device under test. Only cases of the suite "device" have one.
 Device& device();
 void setDevice(Device* current);
 
-// Device memory between two guard zones. What is not uploaded is poison; downloading checks the
-// guards.
+// Device memory between two guard zones. Bytes that are not uploaded are poison; downloading checks
+// the guard zones.
 class Buffer {
 public:
     Buffer(Device& device, uint64_t size);
@@ -148,11 +151,12 @@ private:
     uint64_t m_contentSize = 0;
 };
 
-// Scratch as required; contents are poison, or zero where that is required.
+// Makes scratch as required. Its bytes are poison, or zero if that is required.
 Buffer makeScratch(Device& device, const SluiceRequirements& requirements);
 
-// Runs one command with scratch as it requires: what must be zero is zero again afterwards. Returns
-// the requirements.
+// Runs one command with the scratch that it requires, and checks that required zeros are zeros
+// again afterwards. A command that requires none gets what the info holds. Returns the
+// requirements.
 template <typename Info>
 SluiceRequirements
 runWithScratch(Device& device, Info info,
@@ -162,19 +166,19 @@ runWithScratch(Device& device, Info info,
     SluiceRequirements requirements = {};
     REQUIRE(getRequirements(device.context(), &info, &requirements) == SLUICE_OK);
     Buffer scratch = makeScratch(device, requirements);
-    info.scratch = scratch.range();
+    if (requirements.scratchSize != 0) info.scratch = scratch.range();
     device.run([&](SluiceCommands commands) {
         REQUIRE(command(device.context(), commands, &info) == SLUICE_OK);
     });
-    const Bytes left = scratch.bytes(); // and its guards are whole
+    const Bytes left = scratch.bytes(); // this also checks the guard zones
     if (requirements.zeroedScratch != 0) CHECK((left == Bytes(left.size())));
     return requirements;
 }
 
-// Returns whether the device may have kernels of their own for few and for many tiles.
+// Returns whether the device may have different kernels for few and for many tiles.
 bool hasKernelsByCount(const Device& device);
 
-// Returns what a list holds, for a Buffer.
+// Returns a list's memory as bytes, for a Buffer.
 template <typename T>
 Bytes bytesOf(const std::vector<T>& list)
 {
@@ -183,9 +187,9 @@ Bytes bytesOf(const std::vector<T>& list)
     return bytes;
 }
 
-// An environment variable as a number.
+// Returns the number in an environment variable, or `otherwise`.
 uint32_t environmentNumber(const char* name, uint32_t otherwise);
-// A generator that is seeded with SLUICE_SEED and a number of the test's own.
+// Returns a generator whose seed comes from SLUICE_SEED and from a number of the test's own.
 std::mt19937 makeRandom(uint32_t salt);
 
 } // namespace sluice::test

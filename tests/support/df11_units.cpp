@@ -25,8 +25,8 @@ struct Code {
     uint32_t length = 0;
 };
 
-// Rare symbols towards zero, as in the original packers: longest codes first, the end the first of
-// all.
+// Makes the codes as the original packers do: the longest ones get the smallest values, the end
+// mark the smallest of all.
 std::vector<Code> makeCodes(const CodeLengths& lengths)
 {
     std::vector<uint32_t> order;
@@ -95,11 +95,11 @@ void encode(Df11Tensors& unit, const Bytes& exponents, const std::vector<Code>& 
     unit.gaps.resize(size_t(unit.blockCount()) * 64 * gapBits);
 }
 
-// The tables; DFloat11's packer carries the last value of a row over to the start of the next one,
-// ECF8's does not.
+// Makes the tables. DFloat11's packer lets the last value of a row go on into the next row; ECF8's
+// does not.
 void makeLuts(Df11Tensors& unit, const std::vector<Code>& codes)
 {
-    std::set<std::pair<uint32_t, uint32_t>> prefixes = {{0, 0}}; // length, bits
+    std::set<std::pair<uint32_t, uint32_t>> prefixes = {{0, 0}}; // pairs of length and bits
     for (const Code& code : codes) {
         for (uint32_t length = 8; length < code.length; length += 8)
             prefixes.insert({length, code.bits >> (code.length - length)});
@@ -164,7 +164,7 @@ Df11Tensors readGolden(const std::string& path)
     return unit;
 }
 
-// Appends a table where a unit may have one.
+// Appends a table where a unit may have one and returns its offset.
 uint64_t place(Bytes& source, const Bytes& table)
 {
     const uint64_t offset = source.size();
@@ -249,7 +249,7 @@ Bytes weightExponents(SluiceDf11Kind kind, size_t count, std::mt19937& random)
 {
     Bytes exponents(count);
     for (uint8_t& exponent : exponents) {
-        uint32_t below = 0; // halves as likely for each step down
+        uint32_t below = 0; // each step down is half as likely
         while (below < 40 && random() % 2 == 0)
             ++below;
         exponent = uint8_t(kind == SLUICE_DF11_BF16 ? 121 - below : 11 - std::min(below, 11u));

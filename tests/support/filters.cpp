@@ -42,8 +42,8 @@ SectionWords randomSection(std::mt19937& random)
         section.width = 1 + below(random, below(random, 4) == 0 ? 300 : 40);
         section.first = below(random, section.width);
     }
-    uint32_t columns = 0, stride = 0, bases[3] = {}; // bases: 1 + a column without a base, for each
-                                                     // width
+    // bases: for each width, 1 + the number of a column without a base; 0: there is none.
+    uint32_t columns = 0, stride = 0, bases[3] = {};
     const uint32_t runs = below(random, 6);
     uint32_t lastSplit = 0;
     for (uint32_t r = 0; r < runs; ++r) {

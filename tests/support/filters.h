@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filter descriptions and filtered tiles for tests.
+// Makes descriptions of filters and filtered tiles for tests.
 #pragma once
 
 #include "tests/support/devices.h"
@@ -10,14 +10,15 @@
 
 namespace sluice::test {
 
-// A section in words: what the description says, so that broken ones can be written too.
+// A section as the description's words say it, so that tests can also write wrong ones.
 struct SectionWords {
     uint32_t size = kFilterRest;
     bool rows = false, packets = false;
     uint32_t width = 0, first = 0;
     Words runs;
 };
-// repeat, log2 of bytes, flags (FilterColumnFlags), predictor, base
+// Returns the word of a run of columns. log2Bytes: of a column; flags: of FilterColumnFlags; base:
+// as the description has it.
 uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor,
                    uint32_t base = 0);
 Words describe(const std::vector<SectionWords>& sections);
@@ -25,37 +26,38 @@ Words describe(const std::vector<SectionWords>& sections);
 SectionWords rowsOf(uint32_t width, Words runs);
 SectionWords records(Words runs, uint32_t size = kFilterRest);
 
-// Sections with as many columns as there may be, and `more`: all but the last have 128 columns and
-// `bytes` bytes.
+// Returns sections with the largest number of columns plus `more`. All sections except the last
+// have 128 columns and `bytes` bytes.
 std::vector<SectionWords> asManyColumns(uint32_t more,
                                         FilterPredictor predictor = FilterPredictor::none,
                                         uint32_t bytes = 128);
 uint32_t sizeOf(const std::vector<SectionWords>& sections);
 
-// A good description for tiles of `size` bytes at most, with sections of any kind but packets.
+// Returns a good description for tiles of at most `size` bytes. Its sections are of any kind except
+// packets.
 Words randomDescription(std::mt19937& random, uint32_t size);
 Bytes randomBytes(std::mt19937& random, size_t size);
-// Like data: small steps from byte to byte.
+// Returns bytes that resemble data: each differs little from the one before.
 Bytes smoothBytes(std::mt19937& random, size_t size);
-// Packets of a Targa image, whole ones, of about `size` bytes.
+// Returns whole packets of a Targa image, in all about `size` bytes.
 Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes);
 
 Bytes applied(const Words& description, const Bytes& tile);
 
-// Tiles for one command, each with a description, and what becomes of them on a device.
+// Holds the tiles of one command, each with a description.
 struct FilterBatch {
     struct Tile {
         Words description;
         Bytes filtered;
-        SluiceFilterTile region = {}; // addresses: offsets in source and destination
+        SluiceFilterTile region = {}; // its addresses are offsets in source and destination
     };
     std::vector<Tile> tiles;
     Bytes source, descriptions;
     uint64_t destinationSize = 0;
     uint32_t maxTileSize = 1u << 18;
     uint32_t statusCount = 0;
-    uint32_t count = ~0u; // in GPU memory, unless ~0
-    Words before;         // statuses; OK if there are none
+    uint32_t count = ~0u; // a count in GPU memory; ~0: there is none
+    Words before;         // the statuses before the command; empty: all are OK
 
     void add(const Words& description, const Bytes& filtered)
     {
@@ -83,7 +85,8 @@ struct FilterOutcome {
     Bytes output;
 };
 
-// room: for how many more tiles the command is recorded, which may choose its kernel by it.
+// Undoes the filters in one command. room: the command has room for so many more tiles, which may
+// choose another kernel.
 FilterOutcome undoFilters(Device& on, const FilterBatch& batch, uint32_t room = 0);
 
 } // namespace sluice::test

@@ -6,7 +6,8 @@
 namespace sluice::test {
 namespace {
 
-// Symbol and extra bits for a length or distance: the last range whose base is not above the value.
+// The base and the extra bits of a symbol for lengths or distances. A value takes the last range
+// whose base is not above it.
 struct Range {
     uint32_t base;
     uint32_t extraBits;
@@ -93,7 +94,7 @@ void GdeflateBitWriter::dynamic(bool final, const CodeLengths& literalLengths,
 {
     blockHeader(final, 2);
     dynamicCounts(uint32_t(literalLengths.size()) - 257, uint32_t(distanceLengths.size()) - 1, 15);
-    // A precode of 4 bits for each length 0 .. 15, none for the runs.
+    // The precode has 4 bits for each of the lengths 0 to 15, and no codes for runs.
     precodeLengths({0, 0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
     CodeLengths precode(19, 4);
     std::fill(precode.begin() + 16, precode.end(), uint8_t(0));
@@ -142,7 +143,7 @@ void GdeflateBitWriter::symbols(const CodeLengths& literalLengths,
     static const std::vector<Range> lengths = lengthRanges(), distances = distanceRanges();
     const std::vector<uint32_t> literalCode = canonicalCode(literalLengths);
     const std::vector<uint32_t> distanceCode = canonicalCode(distanceLengths);
-    uint32_t pending[32] = {}; // the distance that a lane still has to send
+    uint32_t pending[32] = {}; // the distance that a lane still has to send; 0: none
     size_t next = 0;
     bool ended = false;
     for (bool lastRound = false; !lastRound;) {

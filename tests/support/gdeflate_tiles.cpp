@@ -20,7 +20,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr uint64_t kGap = 32; // bytes between tiles that nobody may touch
+constexpr uint64_t kGap = 32; // bytes between tiles that must not change
 
 uint64_t alignedUp(uint64_t value) { return (value + 3) & ~uint64_t(3); }
 
@@ -31,8 +31,8 @@ Bytes readFile(const std::string& path)
     return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-// Header and tile table as docs/format.md has them; the file is our own, so that broken ones just
-// fail the test.
+// Cuts a tile stream, which has a header and a table as in docs/format.md. The file is one of the
+// tests' own, so a broken one simply fails the test.
 std::vector<Tile> cutTileStream(const std::string& name, const Bytes& stream)
 {
     REQUIRE(stream.size() >= 8);
@@ -94,9 +94,9 @@ std::vector<DecodedTile> decodeOnHost(const std::vector<Tile>& tiles, TileCodec 
 
 namespace {
 
-// room: for how many tiles the command is recorded, which may choose its kernel by it; how many
-// there are is known on the device only. 0: for those there are. gstdScratch: for that many tiles
-// at once; else Gstd does three.
+// room: the command has room for at least this many tiles, which may choose another kernel, and
+// reads their number from memory. 0: it has room for these tiles only. gstdScratch: holds all of
+// these tiles at once; without it, Gstd decodes three tiles at a time.
 std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>& tiles,
                                         TileCodec codec, uint32_t room,
                                         Buffer* gstdScratch = nullptr)
@@ -144,7 +144,7 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
         decode(info, sluiceGetGstdRequirements, sluiceCmdGstd);
     } else if (codec == TileCodec::gstd) {
         SluiceGstdInfo info = {};
-        info.tilesAtOnce = 3; // several waves
+        info.tilesAtOnce = 3; // so that several turns are needed
         decode(info, sluiceGetGstdRequirements, sluiceCmdGstd);
     } else {
         decode(SluiceGdeflateInfo{}, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
@@ -171,7 +171,8 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
     return results;
 }
 
-// More than few for GPUs with up to 366 SMs, and for CUDA.
+// So many tiles do not count as few (gstd.fewTiles in a device's tuning) on GPUs with up to 366
+// SMs, nor with CUDA.
 constexpr uint32_t kManyGstdTiles = 1100;
 
 void checkSame(const std::vector<Tile>& tiles, const std::vector<DecodedTile>& results,
@@ -193,10 +194,12 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
     if (gstdScratch != nullptr)
         checkSame(tiles, results,
                   decodeWithRoom(device, tiles, codec, kManyGstdTiles, gstdScratch));
-    // on CUDA GDeflate has one kernel
+    // On CUDA GDeflate has only one kernel.
     const bool isVulkan = device.info().backend == SLUICE_BACKEND_VULKAN;
     if (codec != TileCodec::gdeflate || !isVulkan || !hasKernelsByCount(device)) return results;
-    // More than few and less than many for GPUs with 33 to 511 SMs; many for those with up to 256.
+    // A device's tuning says how many tiles are few and how many are many (gdeflate.fewTiles,
+    // manyTiles): 4,096 are neither on GPUs with 33 to 511 SMs, and 32,768 are many on GPUs with up
+    // to 256 SMs.
     for (const uint32_t room : {4096u, 128u * 256u}) {
         const std::vector<DecodedTile> others = decodeWithRoom(device, tiles, codec, room);
         CAPTURE(room);
@@ -208,7 +211,8 @@ std::vector<DecodedTile> decodeOnDevice(Device& device, const std::vector<Tile>&
 std::unique_ptr<Buffer> gstdScratchForMany(Device& device)
 {
     if (!hasKernelsByCount(device)) return nullptr;
-    return std::make_unique<Buffer>(device, uint64_t{kManyGstdTiles} * SLUICE_GSTD_SLOT_SIZE);
+    return std::make_unique<Buffer>(device,
+                                    uint64_t{kManyGstdTiles} * SLUICE_GSTD_SLOT_SIZE(262144u));
 }
 
 std::vector<DecodedTile> decodeAndCompare(Device& device, const std::vector<Tile>& tiles,

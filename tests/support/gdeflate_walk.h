@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks a good GDeflate stream symbol by symbol, as slowly as the format's text reads, and counts
-// what a decoder has to do. It shares no code with the encoder nor with the decoders.
+// Reads a good GDeflate stream symbol by symbol, as the text of the format describes it, and counts
+// what a decoder has to do. It shares no code with the encoder or the decoders.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ struct GdeflateWork {
     uint32_t blocks = 0;
     uint32_t literals = 0;
     uint32_t matches = 0;
-    uint32_t waits = 0;         // see countWaits
-    uint32_t longestLitLen = 0; // bits of a code, of dynamic blocks
+    uint32_t waits = 0;         // countWaits says what these are
+    uint32_t longestLitLen = 0; // bits of the longest code of a dynamic block
     uint32_t longestDistance = 0;
 
     uint32_t symbols() const { return literals + 2 * matches; }
@@ -30,7 +30,7 @@ public:
         }
     }
 
-    // Throws where the stream is not good.
+    // Throws if the stream is not good.
     GdeflateWork run()
     {
         for (bool final = false; !final;) {
@@ -57,7 +57,8 @@ private:
         size_t at;
         uint32_t length, distance;
     };
-    // A canonical code: how many codes of each length, and the symbols in the order of their codes.
+    // A canonical code: how many codes each length has, and the symbols in the order of their
+    // codes.
     struct Code {
         std::array<uint32_t, 16> counts = {};
         std::vector<uint32_t> symbols;
@@ -148,7 +149,7 @@ private:
         }
         const Code litLenCode(litLen.data(), 288), distanceCode(distance.data(), 32);
         std::array<bool, 32> pending = {};
-        std::array<size_t, 32> match = {}; // of a lane with a distance pending
+        std::array<size_t, 32> match = {}; // the match whose distance a lane has to send
         for (bool ended = false;;) {
             for (uint32_t lane = 0; lane < 32; ++lane) {
                 if (pending[lane]) {
@@ -225,9 +226,9 @@ private:
                   distance);
     }
 
-    // Where 128 bytes of output are made at a time, bytes whose source is among them must wait,
-    // some for bytes that wait themselves. Chains halve with every step of pointer jumping: the
-    // steps of all groups.
+    // Counts waits of a decoder that makes 128 bytes at a time. A byte whose source is among these
+    // 128 must wait, perhaps for a byte that waits itself. Each step of pointer jumping halves such
+    // chains. The result is the sum of steps of all groups.
     void countWaits()
     {
         constexpr size_t group = 128;
@@ -251,7 +252,7 @@ private:
 
     const std::vector<uint8_t>& m_stream;
     size_t m_read = 0;
-    size_t m_size = 0;            // of the output so far
+    size_t m_size = 0;            // bytes of output so far
     std::vector<Match> m_matches; // in the order of the output
     std::array<Lane, 32> m_lanes;
     GdeflateWork m_work;

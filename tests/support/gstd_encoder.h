@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles for tests.
+// Encodes Gstd tiles for tests.
 #pragma once
 
 #include "tests/support/devices.h"

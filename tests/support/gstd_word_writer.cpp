@@ -14,12 +14,13 @@ namespace {
 constexpr uint32_t kLanes = 32, kRepeats = 3;
 constexpr uint32_t kLiteralLengths = 40, kMatchLengths = 54, kOffsets = 38;
 
-// A symbol and the extra bits that follow it.
+// A symbol, and the extra bits that follow it.
 struct Coded {
     uint32_t symbol, extra, extraBits;
 };
 
-// Lengths: symbols below `direct` are themselves, then there are two symbols for each power of 2.
+// Returns the symbol of a length. Symbols below `direct` are the lengths themselves; after these,
+// each power of 2 has two symbols.
 Coded codeLength(uint32_t value, uint32_t direct)
 {
     if (value < direct) return {value, 0, 0};
@@ -49,7 +50,7 @@ Coded codeOffset(const GstdSequence& sequence, uint32_t modulus)
     return {kRepeats + code, q - least(code), (code - 1) / 2};
 }
 
-// Each symbol that occurs gets a slot, the first one the rest.
+// Returns a table where each symbol that occurs has one slot; the first symbol also gets the rest.
 GstdCounts fitting(const std::vector<uint32_t>& symbols, uint32_t alphabet, uint32_t log)
 {
     GstdCounts counts(alphabet);
@@ -60,7 +61,7 @@ GstdCounts fitting(const std::vector<uint32_t>& symbols, uint32_t alphabet, uint
     return counts;
 }
 
-// A complete prefix code: 1, 2, 3 ... bits for the symbols that occur, at most 11.
+// Returns the lengths of a complete prefix code for the bytes that occur: 1, 2, 3 ... bits.
 GstdCounts fittingCode(const std::vector<uint8_t>& literals)
 {
     std::vector<uint8_t> used(literals);
@@ -92,7 +93,7 @@ void writeClasses(GstdLaneWriter& writer, const GstdCounts& classes)
     }
 }
 
-// isLengths: the values are code lengths, which are classes themselves.
+// isLengths: the values are code lengths, each of which is its own class.
 void writeRows(GstdLaneWriter& writer, const GstdCounts& values, const GstdCounts& classes,
                bool isLengths)
 {
@@ -171,8 +172,8 @@ void writeSequences(GstdLaneWriter& writer, const GstdCoded& part, const GstdCod
 
 void GstdLaneWriter::bits(uint32_t lane, uint32_t value, uint32_t count)
 {
-    if (count == 0) return; // takes no part in the step
-    // As a table whose symbols have a slot each.
+    if (count == 0) return; // without bits there is no step for it
+    // This is written like a symbol of a table where each symbol has one slot.
     m_reads.push_back({lane, value & ((1u << count) - 1), 1, count});
 }
 
@@ -183,15 +184,15 @@ void GstdLaneWriter::symbol(uint32_t lane, uint32_t symbol, const GstdCounts& ta
     m_reads.push_back({lane, start, table[symbol], log});
 }
 
-// The last read of a lane comes first, since what a read leaves is what the read before it must
-// make. A state in [2^16, 2^32) never needs a word; one that grew too large gives its low half
-// away, which is the word that the decoder takes before the read after.
+// Goes from a lane's last read to its first: what a read leaves is the state that the read before
+// it must produce. A state in [2^16, 2^32) needs no word. If a state becomes too large, its lower
+// half is taken away: that is the word which the decoder takes before the next read.
 GstdWords GstdLaneWriter::words() const
 {
     uint32_t state[kLanes];
     std::fill_n(state, kLanes, 0x10000u);
     std::vector<int> wordBefore(m_reads.size(), -1);
-    std::vector<size_t> next(kLanes, m_reads.size()); // the read after, by lane
+    std::vector<size_t> next(kLanes, m_reads.size()); // the next read of each lane
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];
         uint32_t& s = state[read.lane];

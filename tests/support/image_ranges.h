@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks what must hold of whatever a reader of image files accepts; for tests and fuzzers.
+// Checks the result of a reader of image files that accepted a file. Tests and fuzzers use this.
 #pragma once
 
 #include <sluice/sluice_image.h>
@@ -10,10 +10,10 @@
 
 namespace sluice::test {
 
-// Sums and products cannot wrap here.
+// Sums and products of this type cannot overflow here.
 using Wide = unsigned __int128;
 
-// NULL, or what is wrong.
+// Returns NULL, or what is wrong.
 inline const char* badRanges(const SluiceImageInfo& info, const SluiceImageLevel* levels,
                              uint64_t fileSize)
 {
@@ -45,7 +45,7 @@ inline const char* badRanges(const SluiceImageInfo& info, const SluiceImageLevel
         } else {
             const Wide end = level.offset + (images - 1) * level.imageStride + image;
             if (end > fileSize || level.size != level.decodedSize) return "level outside the file";
-            ranges.emplace_back(level.offset, level.offset + image); // of the first image
+            ranges.emplace_back(level.offset, level.offset + image); // the range of the first image
             if (level.offset + image > levels[0].offset + Wide(level.imageStride)) return "stride";
         }
         if (info.scheme == SLUICE_IMAGE_SCHEME_NONE && level.size != level.decodedSize)

@@ -26,7 +26,7 @@ SluiceImageFormat rowOf(uint32_t format)
     return row;
 }
 
-// A basic data format descriptor, without samples.
+// Returns a basic data format descriptor with at most one sample.
 Bytes descriptorOf(const TestImage& image, bool packed)
 {
     const SluiceImageFormat row = rowOf(image.format);
@@ -34,13 +34,19 @@ Bytes descriptorOf(const TestImage& image, bool packed)
     storeLe32(&dfd[0], 28);
     storeLe16(&dfd[8], 2);
     storeLe16(&dfd[10], 24);
-    dfd[12] = image.format == 0 ? 166 : 1; // UASTC, or whatever
+    dfd[12] = image.format == 0 ? 166 : 1; // UASTC, or any other
     dfd[13] = 1;
     dfd[14] = uint8_t(row.srgb != 0 ? 2 : 1);
     dfd[15] = image.premultiplied ? 1 : 0;
     dfd[16] = uint8_t(row.blockWidth - 1);
     dfd[17] = uint8_t(row.blockHeight - 1);
     dfd[20] = uint8_t(packed ? 0 : row.blockBytes);
+    if (image.channel < 0) return dfd;
+    dfd.resize(44);
+    storeLe32(&dfd[0], 44);
+    storeLe16(&dfd[10], 40);
+    dfd[30] = uint8_t(8 * row.blockBytes - 1);
+    dfd[31] = uint8_t(image.channel);
     return dfd;
 }
 
@@ -201,14 +207,15 @@ std::vector<uint32_t> allFormats()
             if (sluiceGetImageFormat(format, &row) == SLUICE_OK) formats.push_back(format);
     };
     look(0, 300);
-    for (uint32_t extension = 0; extension < 600; ++extension) // as Vulkan numbers them
+    // Extensions of Vulkan have such numbers.
+    for (uint32_t extension = 0; extension < 600; ++extension)
         look(1000000000 + 1000 * extension, 1000000000 + 1000 * extension + 50);
     return formats;
 }
 
 ParsedImage parseImage(const Bytes& file, uint64_t fileSize)
 {
-    // A buffer of its own, so that the sanitizers see what is read outside.
+    // The copy has exactly the file's size, so that sanitizers notice reads outside of it.
     const std::unique_ptr<uint8_t[]> exact(new uint8_t[file.size()]);
     std::copy(file.begin(), file.end(), exact.get());
     ParsedImage parsed;
@@ -278,7 +285,7 @@ void checkMutations(const Bytes& file, size_t count)
         }
         changed[at] = file[at];
     }
-    CHECK(accepted >= count); // each byte has the value that it had
+    CHECK(accepted >= count); // each byte was also set to its own value
     CHECK(refused > count);
 }
 
@@ -304,7 +311,7 @@ uint32_t checkNeeded(const Bytes& file)
         if (status == SLUICE_OK) break;
         REQUIRE(status == SLUICE_ERROR_BUFFER_SIZE);
         REQUIRE(needed > size);
-        // A byte less is not enough.
+        // One byte less must not be enough.
         const Bytes less(file.begin(), file.begin() + ptrdiff_t(needed - 1));
         CHECK(parseImage(less, file.size()).status == SLUICE_ERROR_BUFFER_SIZE);
         size = size_t(needed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what the tests of the interval family share: lists of intervals of every kind, and how they
+// Holds what tests of the interval family share: lists of intervals of every kind, and how these
 // reach the device.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace sluice::test {
 
 constexpr uint32_t kPoisonWord = Buffer::kPoison * 0x01010101u;
 
-// The seed's demonstrations (Baxter, moderngpu: IntervalExpand and IntervalMove).
+// The intervals of the demonstrations of moderngpu (Baxter: IntervalExpand and IntervalMove).
 namespace demo {
 const Words kExpandCounts = {2, 5, 7, 16, 0, 1, 0, 0, 14, 10, 3, 14, 2, 1, 11, 2, 1, 0, 5, 6};
 const Words kExpandValues = {1,  1,   2,   3,   5,   8,   13,   21,   34,   55,
@@ -27,7 +27,7 @@ const Words kMoveScatter = {10, 80, 99, 27, 41, 71, 15, 0,  36, 13,
                             89, 49, 66, 97, 76, 76, 2,  25, 61, 55};
 } // namespace demo
 
-// maxCount + 1 offsets.
+// Returns maxCount + 1 offsets.
 inline Words offsetsOf(const Words& counts)
 {
     Words offsets(counts.size() + 1, 0);
@@ -48,20 +48,21 @@ inline Words randomCounts(size_t count, uint32_t most, std::mt19937& random)
     return counts;
 }
 
-// Lists of about `elements` elements, of every distribution that could be slow or wrong.
+// Returns lists of about `elements` elements, one for each distribution that could be slow or
+// wrong.
 inline std::vector<Words> distributions(uint32_t elements, std::mt19937& random)
 {
     std::vector<Words> lists;
-    lists.push_back(Words(elements / 16, 16));               // constant
+    lists.push_back(Words(elements / 16, 16));               // all the same
     lists.push_back(randomCounts(elements / 8, 16, random)); // uniform
-    lists.push_back(randomCounts(elements, 2, random));      // tiny, many empty
-    lists.push_back(Words(elements / 4 + 1, 0));             // all empty
-    lists.push_back({elements});                             // one
-    Words power(elements / 16);                              // power law
+    lists.push_back(randomCounts(elements, 2, random));      // very small, many of them empty
+    lists.push_back(Words(elements / 4 + 1, 0));             // all of them empty
+    lists.push_back({elements});                             // one interval
+    Words power(elements / 16);                              // few large ones, many small ones
     for (uint32_t& one : power)
         one = 1u << random() % 4 << (random() % 8 == 0 ? 5 : 0);
     lists.push_back(power);
-    // one huge among tiny ones and a long stretch of empty ones
+    // A very large one among very small ones, and a long stretch of empty ones.
     Words huge = randomCounts(elements / 4, 1, random);
     huge[huge.size() / 3] = elements;
     std::fill(huge.begin() + long(huge.size() / 2), huge.begin() + long(huge.size() * 3 / 4), 0u);
@@ -78,13 +79,13 @@ inline Buffer intervalScratch(const SluiceIntervals& intervals)
     return makeScratch(device(), requirements);
 }
 
-// A list of intervals on the device.
+// Holds a list of intervals on the device.
 struct IntervalList {
     Buffer list, count;
     SluiceIntervals intervals = {};
 
-    // maxCount above counts.size() comes with a count in GPU memory, and the rest of the list is
-    // poison.
+    // countOnDevice: the count is in GPU memory, and maxCount is larger. The rest of the list is
+    // then poison.
     IntervalList(const Words& counts, bool asOffsets, bool countOnDevice)
         : list(device(), padded(asOffsets ? offsetsOf(counts) : counts, countOnDevice)),
           count(device(), Words{uint32_t(counts.size())})
@@ -111,7 +112,7 @@ inline Bytes randomBytes(size_t size, std::mt19937& random)
     return bytes;
 }
 
-// A part of a buffer, from any byte on.
+// Returns a part of a buffer that may begin at any byte.
 inline SluiceBuffer from(const Buffer& buffer, uint64_t offset, uint64_t size)
 {
     SluiceBuffer range = buffer.range();

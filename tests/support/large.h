@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what the tests of buffers above 4 GiB share: memory that is filled and read in pieces.
+// Holds what tests of buffers above 4 GiB share: memory that is filled and read piece by piece.
 #pragma once
 
 #include "tests/support/devices.h"
@@ -12,8 +12,8 @@ namespace sluice::test {
 
 constexpr uint64_t kGib = uint64_t(1) << 30;
 inline bool wanted() { return environmentNumber("SLUICE_TEST_LARGE", 0) != 0; }
-// How many there are of something. With SLUICE_TEST_LARGE above 1 only so small a part of it, to
-// try out the newer of these tests where there is no such memory.
+// Returns how many of something a test uses. If SLUICE_TEST_LARGE is above 1, only that fraction of
+// `count`, so that the tests can be tried out with less memory.
 inline uint32_t sized(uint64_t count)
 {
     return uint32_t(count / std::max(1u, environmentNumber("SLUICE_TEST_LARGE", 1)));
@@ -26,7 +26,7 @@ inline uint32_t hashOf(uint64_t index)
     return uint32_t((x * 0xBF58476D1CE4E5B9u) >> 32);
 }
 
-// Runs work(begin, end) over parts of 0 .. count on all cores.
+// Runs work(begin, end) for parts of 0 .. count on all cores.
 template <typename Work>
 void onAllCores(uint64_t count, const Work& work)
 {
@@ -40,7 +40,7 @@ void onAllCores(uint64_t count, const Work& work)
         thread.join();
 }
 
-// Device memory that never has a copy on the host: it is filled and read in pieces.
+// Device memory that is never copied to the host as a whole: it is filled and read piece by piece.
 class LargeBuffer {
 public:
     explicit LargeBuffer(uint64_t size) : m_size(size)
@@ -62,7 +62,7 @@ public:
     {
         REQUIRE(sluiceUpload(device().get(), part(at, size), bytes, size) == SLUICE_OK);
     }
-    // wordAt(i): word i of it.
+    // Fills the memory. wordAt(i) must return word i.
     template <typename WordAt>
     void fill(const WordAt& wordAt)
     {
@@ -76,7 +76,7 @@ public:
             write(at, piece.data(), 4 * piece.size());
         }
     }
-    // look(first, words): its first `size` bytes, in order.
+    // Calls look(first, words) for pieces of the first `size` bytes, in order.
     template <typename Look>
     void read(uint64_t size, const Look& look) const
     {
@@ -88,7 +88,7 @@ public:
             look(at / 4, piece);
         }
     }
-    // Returns whether its first words are those that wordAt says.
+    // Returns whether the first `size` bytes are the words that wordAt returns.
     template <typename WordAt>
     bool holds(uint64_t size, const WordAt& wordAt) const
     {
@@ -111,7 +111,7 @@ private:
     uint64_t m_size;
 };
 
-// Compresses well, but not into one match.
+// Returns words that compress well, but not into a single match.
 inline Words someWords(size_t count)
 {
     Words words(count);

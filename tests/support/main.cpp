@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the host tests once and the suite "device" once for every (device, tier) pair; prints a
-// closing table.
+// Runs the tests of the host once, and the suite "device" once for every (device, tier) pair. Then
+// prints a table of the results.
 #define DOCTEST_CONFIG_IMPLEMENT
+#include "tests/support/crash_place.h"
 #include "tests/support/devices.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 using sluice::test::Device;
 
-// Holds what one run of doctest came to.
+// Holds the numbers of test cases of one run.
 struct Counts {
     uint32_t passed = 0;
     uint32_t failed = 0;
@@ -49,11 +50,11 @@ struct Row {
     std::string device;
     std::string tier;
     Counts counts;
-    std::string notRun; // why, if it did not
+    std::string notRun; // why it did not run; empty if it did
 };
 
-// All rows. Each also goes to the summary file at once: what has run counts even if a later pair
-// brings the process down.
+// Holds all rows. Each one is also appended to the summary file at once, in case a crash on a later
+// (device, tier) pair ends the process.
 class Table {
 public:
     void add(const Row& row)
@@ -107,8 +108,8 @@ std::vector<std::string> split(const std::string& text, char separator)
     return parts;
 }
 
-// A short name without spaces. lavapipe, whose subgroups are as wide as its vectors, is told apart
-// by that width.
+// Returns a short name without spaces. Variants of lavapipe differ in the width of vectors, which
+// is that of subgroups, so the name has it.
 std::string shortName(const SluiceDeviceProperties& properties)
 {
     const std::string name = properties.name;
@@ -150,7 +151,7 @@ Row runPair(int argc, char** argv, const std::string& selector, const std::strin
     row.device = shortName(properties);
     std::printf("\n%s %s\n%s", row.device.c_str(), tier.c_str(), device.replacedShaders().c_str());
     std::fflush(stdout);
-    std::string messages = device.takeMessages(); // of opening it
+    std::string messages = device.takeMessages(); // those of opening it
     sluice::test::setDevice(&device);
     row.counts = runTests(argc, argv, true);
     sluice::test::setDevice(nullptr);
@@ -183,7 +184,7 @@ std::string selectorOf(const SluiceDeviceProperties& properties)
     }
 }
 
-// Runs one entry of SLUICE_TEST_DEVICES, with all tiers of the device if it names none.
+// Runs one entry of SLUICE_TEST_DEVICES. If it names no tier, runs all tiers of the device.
 void runEntry(int argc, char** argv, const std::string& selector, std::vector<std::string> tiers,
               Table& table)
 {
@@ -209,6 +210,7 @@ void runEntry(int argc, char** argv, const std::string& selector, std::vector<st
 
 int main(int argc, char** argv)
 {
+    sluice::test::printStackOnCrash();
     Table table;
     const auto runHost = [&] { table.add({"host", "-", runTests(argc, argv, false), ""}); };
     const char* variable = std::getenv("SLUICE_TEST_DEVICES");
@@ -228,6 +230,6 @@ int main(int argc, char** argv)
         runEntry(argc, argv, entry.substr(0, slash), split(tier, ' '), table);
     }
     table.print();
-    // A pair that was asked for by name and did not run is no success.
+    // If a pair was asked for by name and did not run, the result is no success.
     return table.anyFailed() || table.empty() || (!selection.empty() && !table.allRan()) ? 1 : 0;
 }

@@ -8,7 +8,8 @@
 namespace sluice::test {
 namespace {
 
-// The place of the filter in the parameters, as a record names it: behind the block's length word.
+// Where the filter is in the parameters, as tile records say it: after the word with the block's
+// length.
 constexpr uint32_t kFilterPlace = 4;
 
 Bytes filterItem()
@@ -38,7 +39,7 @@ void PackedAsset::add(const Bytes& more, SluiceCodec codec, uint32_t tileSize, b
     bytes.insert(bytes.end(), more.begin(), more.end());
 }
 
-PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed)
+PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed, bool zstd)
 {
     std::mt19937 random = makeRandom(seed);
     PackedAsset asset;
@@ -50,13 +51,21 @@ PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed)
     asset.add(randomBytes(random, 70000), SLUICE_CODEC_STORE, 65536);
     asset.add(randomBytes(random, 200000), SLUICE_CODEC_STORE, 262144);
     asset.add(randomBytes(random, 1100000), SLUICE_CODEC_STORE, 1 << 20);
-    Bytes few = randomBytes(random, 1200000); // values, so that codes of bytes help
+    // Few different values, so that codes of single bytes help.
+    Bytes few = randomBytes(random, 1200000);
     for (uint8_t& byte : few)
         byte &= 15;
     asset.add(few, SLUICE_CODEC_FLOAT, 1 << 20);
     asset.add(smoothBytes(random, 300000), SLUICE_CODEC_FLOAT, 1 << 18, true);
     asset.add(soft(4), SLUICE_CODEC_GDEFLATE, 65536);
     asset.add(soft(30003), SLUICE_CODEC_GSTD, 65536);
+    if (!zstd) return asset;
+    asset.bytes.push_back(0); // a segment before others ends at a multiple of 4
+    ++asset.segments.back().size;
+    asset.add(soft(100000), SLUICE_CODEC_ZSTD, 65536);
+    asset.add(smoothBytes(random, 40000), SLUICE_CODEC_ZSTD, 32768, true);
+    asset.add(soft(4), SLUICE_CODEC_ZSTD, 65536);
+    asset.add(soft(3003), SLUICE_CODEC_ZSTD, 1024);
     return asset;
 }
 
@@ -91,11 +100,17 @@ SluiceArchiveAssetInfo infoOf(const PackedAsset& asset, MemorySource& source)
 
 } // namespace
 
-Bytes packArchive(const std::vector<PackedAsset>& assets, const std::vector<PackedShare>& shares)
+Bytes packArchive(const std::vector<PackedAsset>& assets, const std::vector<PackedShare>& shares,
+                  bool equalTilesOnce, uint32_t threads)
 {
     Bytes file;
-    const SluiceArchiveWriterInfo writerInfo = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, shares.empty() ? 0u : 1u};
+    SluiceArchiveWriterInfo writerInfo = {};
+    writerInfo.codec = SLUICE_CODEC_STORE;
+    writerInfo.threadCount = threads;
+    writerInfo.write = writeMemory;
+    writerInfo.writeUser = &file;
+    writerInfo.anyOrder = shares.empty() ? 0 : 1;
+    writerInfo.equalTilesOnce = equalTilesOnce ? 1 : 0;
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&writerInfo, &writer) == SLUICE_OK);
     for (const PackedAsset& asset : assets) {
@@ -134,6 +149,7 @@ std::vector<SluiceArchiveTile> ParsedArchive::records(uint32_t number) const
     std::vector<SluiceArchiveTile> records(info.tileCount);
     SluiceArchiveTileReader reader = {};
     REQUIRE(sluiceBeginArchiveTiles(&info, &reader) == SLUICE_OK);
+    REQUIRE(sluiceTakeEqualArchiveTiles(&reader) == SLUICE_OK);
     REQUIRE(sluiceParseArchiveTiles(&reader, extent(number), size_t(info.extentSize),
                                     info.tileCount, records.data()) == SLUICE_OK);
     return records;

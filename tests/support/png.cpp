@@ -26,13 +26,16 @@ void addChunk(Bytes& file, const char* kind, const Bytes& content)
 } // namespace
 
 Bytes makePng(uint32_t width, uint32_t height, uint8_t bits, uint8_t type, const Bytes& rows,
-              const Bytes& palette, const Bytes& transparency)
+              const Bytes& palette, const Bytes& transparency,
+              const std::vector<std::pair<std::string, Bytes>>& more)
 {
     Bytes head, filtered, file = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     append32(head, width);
     append32(head, height);
     head.insert(head.end(), {bits, type, 0, 0, 0});
     addChunk(file, "IHDR", head);
+    for (const auto& [name, content] : more)
+        addChunk(file, name.c_str(), content);
     if (!palette.empty()) addChunk(file, "PLTE", palette);
     if (!transparency.empty()) addChunk(file, "tRNS", transparency);
     const size_t rowBytes = rows.size() / height;

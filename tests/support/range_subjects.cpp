@@ -15,6 +15,9 @@
 #include "tests/support/gdeflate_tiles.h"
 #include "tests/support/gstd_encoder.h"
 #include "tests/support/gstd_word_writer.h"
+#include "tests/support/ignored.h"
+#include "tests/support/zstd_maker.h"
+#include "tests/support/zstd_regions.h"
 #include "tests/stream/stream_batch.h"
 
 #include <algorithm>
@@ -22,7 +25,7 @@
 namespace sluice::test {
 namespace {
 
-// Runs a command that takes a list of regions, on one of them.
+// Runs a command that takes a list of regions, with a list of one region. Returns its status.
 template <typename Info>
 Words runRegion(Device& on, const Placement& at, Info info, uint64_t sourceSize, uint64_t size,
                 const std::function<SluiceStatus(SluiceCommands, const Info&)>& command)
@@ -33,6 +36,7 @@ Words runRegion(Device& on, const Placement& at, Info info, uint64_t sourceSize,
     info.maxRegionCount = 1;
     info.regionStride = sizeof(SluiceRegion);
     info.regions = list.range();
+    info.regionCount = absentRange(at.ignored);
     info.source = at.source;
     info.destination = at.destination;
     info.status = status.range();
@@ -53,7 +57,8 @@ decodesTile(size_t sourceSize, size_t size, uint32_t flags,
         SluiceRequirements requirements = {};
         REQUIRE(requirementsOf(on.context(), &info, &requirements) == SLUICE_OK);
         Buffer scratch = makeScratch(on, requirements);
-        info.scratch = scratch.range();
+        info.scratch = requirements.scratchSize != 0 ? scratch.range() : unreadRange(at.ignored);
+        info.expected = absentRange(at.ignored);
         return runRegion<Info>(on, at, info, sourceSize, size,
                                [&](SluiceCommands commands, const Info& i) {
                                    return command(on.context(), commands, &i);
@@ -91,18 +96,50 @@ Subject gstdSubject(const Bytes& compressed, const Bytes& expected)
                         sluiceGetGstdRequirements, sluiceCmdGstd)};
 }
 
+// Returns a frame with a block of each kind, of which the last one has copies.
+Subject zstdSubject(const Bytes& bytes)
+{
+    ZstdMaker maker;
+    maker.raw(bytes);
+    maker.rle(7, 9);
+    maker.coded(fewLetters(30), {{4, 7, 10}, {3, 1, 3}}, nullptr, SLUICE_ZS_LITERALS_HUFFMAN);
+    ZstdHeader header;
+    header.checksum = true;
+    const Bytes frame = maker.frame(header);
+    const size_t size = maker.content.size();
+    Subject subject = {"zstd", frame, {}, maker.content, SLUICE_TILE_BAD_REGION, 4, 4, {}};
+    subject.run = [sourceSize = frame.size(), size](Device& on, const Placement& at) {
+        needZstd(on);
+        SluiceZstdInfo info = {};
+        info.maxRegionCount = 1;
+        info.flags = SLUICE_ZSTD_CHECKSUMS;
+        info.maxRegionSize = uint32_t(size);
+        info.maxBlocks = 3;
+        SluiceRequirements requirements = {};
+        REQUIRE(sluiceGetZstdRequirements(on.context(), &info, &requirements) == SLUICE_OK);
+        Buffer scratch = makeScratch(on, requirements);
+        info.scratch = requirements.scratchSize != 0 ? scratch.range() : unreadRange(at.ignored);
+        return runRegion<SluiceZstdInfo>(on, at, info, sourceSize, size,
+                                         [&](SluiceCommands commands, const SluiceZstdInfo& i) {
+                                             return sluiceCmdZstd(on.context(), commands, &i);
+                                         });
+    };
+    return subject;
+}
+
 Subject checksumSubject(const Bytes& bytes)
 {
     Subject subject = {"checksum", {}, bytes, bytes, SLUICE_TILE_BAD_CHECKSUM, 4, 4, {}};
     subject.run = [bytes](Device& on, const Placement& at) {
-        Buffer list(
-            on, bytesOf(std::vector<SluiceRegion>{{0, at.destinationAddress, 1, bytes.size()}}));
+        Buffer list(on, bytesOf(std::vector<SluiceRegion>{
+                            {at.ignored, at.destinationAddress, at.ignored, bytes.size()}}));
         Buffer expected(on, Words{sluiceTileChecksum(bytes.data(), bytes.size())});
         Buffer status(on, Words{SLUICE_TILE_OK, 0, ~0u});
         SluiceChecksumInfo info = {};
         info.maxRegionCount = 1;
         info.regionStride = sizeof(SluiceRegion);
         info.regions = list.range();
+        info.regionCount = absentRange(at.ignored);
         info.destination = at.destination;
         info.expected = expected.range();
         info.status = status.range();
@@ -114,7 +151,8 @@ Subject checksumSubject(const Bytes& bytes)
     return subject;
 }
 
-// The filtered bytes are the source, or the description is.
+// Returns a filter's work. Its source is the description if descriptionMoves, and otherwise the
+// filtered bytes.
 Subject filterSubject(const Words& words, const Bytes& tile, bool descriptionMoves)
 {
     const Bytes description = bytesOf(words), filtered = applied(words, tile);
@@ -140,6 +178,8 @@ Subject filterSubject(const Words& words, const Bytes& tile, bool descriptionMov
         info.maxTileCount = info.statusCount = 1;
         info.maxTileSize = uint32_t(filtered.size() + 3) / 4 * 4;
         info.tiles = list.range();
+        info.tileCount = absentRange(at.ignored);
+        info.scratch = unreadRange(at.ignored);
         info.descriptions = descriptionMoves ? at.source : fixed.range();
         info.source = descriptionMoves ? fixed.range() : at.source;
         info.destination = at.destination;
@@ -150,13 +190,13 @@ Subject filterSubject(const Words& words, const Bytes& tile, bool descriptionMov
     return subject;
 }
 
-// Counts, and their description: 4 bits of log - 5, then each count + 1 in as many bits as the
-// states left need.
+// A table's counts and their description: 4 bits of log - 5, then each count + 1 in as many bits as
+// the states that are left need.
 struct Distribution {
     uint32_t log;
     std::vector<int16_t> counts;
     Bytes description;
-    uint16_t describedBytes; // without what follows
+    uint16_t describedBytes; // the size without the bytes that follow
 };
 
 Subject fseSubject(const Distribution& given, bool fromCounts)
@@ -213,6 +253,8 @@ Subject tileStreamSubject(const std::vector<Tile>& tiles, const Bytes& expected)
         info.maxStreamCount = 1;
         info.maxTileCount = tileCount;
         info.streams = streams.range();
+        info.streamCount = info.expected = absentRange(at.ignored);
+        info.scratch = unreadRange(at.ignored);
         info.source = at.source;
         info.destination = at.destination;
         info.results = results.range();
@@ -223,7 +265,8 @@ Subject tileStreamSubject(const std::vector<Tile>& tiles, const Bytes& expected)
     return subject;
 }
 
-// One interval, whose elements have no alignment. Its "status" is OK or what flags say.
+// Returns a move of one interval whose elements need no alignment. Its "status" is OK, or the flags
+// of the result.
 Subject intervalSubject(const Bytes& bytes, uint32_t elementSize)
 {
     const uint32_t count = uint32_t(bytes.size()) / elementSize;
@@ -237,7 +280,7 @@ Subject intervalSubject(const Bytes& bytes, uint32_t elementSize)
                        elementSize,
                        {}};
     subject.run = [=](Device& on, const Placement& at) {
-        const auto place = [&](uint64_t offset) { // in elements
+        const auto place = [&](uint64_t offset) { // counted in elements
             return uint32_t(int32_t(offset) / int32_t(elementSize));
         };
         Buffer counts(on, Words{count}), gather(on, Words{place(at.sourceOffset)}),
@@ -247,6 +290,7 @@ Subject intervalSubject(const Bytes& bytes, uint32_t elementSize)
         info.positionSize = 4;
         info.intervals.maxCount = 1;
         info.intervals.counts = counts.range();
+        info.intervals.count = info.intervals.offsets = absentRange(at.ignored);
         info.gather = gather.range();
         info.scatter = scatter.range();
         info.source = at.source;
@@ -256,7 +300,7 @@ Subject intervalSubject(const Bytes& bytes, uint32_t elementSize)
         REQUIRE(sluiceGetIntervalRequirements(on.context(), &info.intervals, &requirements) ==
                 SLUICE_OK);
         Buffer scratch = makeScratch(on, requirements);
-        info.scratch = scratch.range();
+        info.scratch = requirements.scratchSize != 0 ? scratch.range() : unreadRange(at.ignored);
         on.run([&](SluiceCommands commands) {
             REQUIRE(sluiceCmdIntervalMove(on.context(), commands, &info) == SLUICE_OK);
         });
@@ -266,8 +310,8 @@ Subject intervalSubject(const Bytes& bytes, uint32_t elementSize)
     return subject;
 }
 
-// Tables one after the other, each at a multiple of 16, from number `first` on. Returns where each
-// lies.
+// Appends the tables from number `first` on, each at a multiple of 16, and after the last one those
+// before `first`. Returns their offsets in the order of `tables`.
 std::vector<uint64_t> placeTables(const std::vector<Bytes>& tables, size_t first, Bytes& source)
 {
     std::vector<uint64_t> offsets(tables.size());
@@ -280,7 +324,7 @@ std::vector<uint64_t> placeTables(const std::vector<Bytes>& tables, size_t first
     return offsets;
 }
 
-// A tensor of one tile.
+// Returns a float tensor of one tile. `first`: the table that comes first in the source.
 Subject floatSubject(uint32_t type, size_t first, uint32_t count)
 {
     std::mt19937 random = makeRandom(811 + type);
@@ -326,6 +370,7 @@ Subject floatSubject(uint32_t type, size_t first, uint32_t count)
         SluiceFloatDecodeInfo info = {};
         info.tensorCount = info.tileCount = 1;
         info.tensors = list.range();
+        info.scratch = unreadRange(at.ignored);
         info.source = at.source;
         info.destination = at.destination;
         info.status = status.range();
@@ -335,7 +380,8 @@ Subject floatSubject(uint32_t type, size_t first, uint32_t count)
     return subject;
 }
 
-// Tables of these units count as multiples of 16 bytes.
+// Returns a DF11 unit of one block. Its tables are sized in steps of 16 bytes. `first`: the table
+// that comes first in the source.
 Subject df11Subject(SluiceDf11Kind kind, size_t first, uint32_t count)
 {
     std::mt19937 random = makeRandom(831);
@@ -373,6 +419,8 @@ Subject df11Subject(SluiceDf11Kind kind, size_t first, uint32_t count)
         SluiceDf11Info info = {};
         info.maxUnitCount = info.maxBlockCount = 1;
         info.units = list.range();
+        info.unitCount = absentRange(at.ignored);
+        info.scratch = unreadRange(at.ignored);
         info.source = at.source;
         info.destination = at.destination;
         info.status = status.range();
@@ -396,7 +444,7 @@ Bytes encodedGdeflate(uint32_t level, const Bytes& bytes)
     return out;
 }
 
-// Letters, and copies of what was copied.
+// Returns letters and copies, many of them of copied bytes.
 Bytes copiesOfCopies(size_t size, std::mt19937& random)
 {
     Bytes bytes;
@@ -429,7 +477,7 @@ std::vector<Subject> rangeSubjects()
     copied.insert(copied.end(), bytes.begin(), bytes.begin() + 7);
     copied.insert(copied.end(), bytes.begin() + 50, bytes.begin() + 94);
     Bytes gstd = gstdTile(1, {codedPart(part)});
-    gstd.push_back(0); // is ignored
+    gstd.push_back(0); // this byte is ignored
     subjects.push_back(gstdSubject(gstd, copied));
     subjects.push_back(gstdSubject(bytes, bytes));
     subjects.push_back(checksumSubject(bytes));
@@ -440,6 +488,7 @@ std::vector<Subject> rangeSubjects()
     subjects.push_back(fseSubject(distribution, false));
     subjects.push_back(fseSubject(distribution, true));
     subjects.push_back(tileStreamSubject({tile}, bytes));
+    subjects.push_back(zstdSubject(bytes));
     for (const uint32_t elementSize : {1u, 2u, 3u, 4u, 7u, 8u, 16u})
         subjects.push_back(intervalSubject(bytes, elementSize));
     for (size_t first = 0; first < 4; ++first)
@@ -492,7 +541,7 @@ std::vector<Subject> largerSubjects()
         describe({records({columnRun(4, 0, filterSplit, FilterPredictor::left)})}), smooth, false));
     const Distribution distribution = {5, {20, 9, -1, 0, 2}, {0x50, 0x99, 0x18, 0, 0}, 3};
     subjects.push_back(fseSubject(distribution, false));
-    Distribution many = {9, {}, {}, 0}; // 512 states
+    Distribution many = {9, {}, {}, 0}; // a table of 512 states
     for (uint32_t i = 0; i < 200; ++i)
         many.counts.push_back(int16_t(i % 5 == 0 ? -1 : i % 3));
     int16_t sum = 0;
@@ -503,6 +552,7 @@ std::vector<Subject> largerSubjects()
     SectionWords packets = records({columnRun(3, 0, filterSplit, FilterPredictor::left)});
     packets.packets = true;
     subjects.push_back(filterSubject(describe({packets}), randomPackets(random, 4000, 3), false));
+    subjects.push_back(zstdSubject(randomBytes(random, 9001)));
     for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type)
         subjects.push_back(floatSubject(type, 0, 8001));
     for (const uint32_t count : {300u, 9000u}) {

@@ -43,8 +43,8 @@ bool readCode(const fs::path& path, Code& code)
     return code[0] == 0x07230203;
 }
 
-// The shaders of this variant. Every file of the folder must be some shader's, so that no misspelt
-// one is passed over.
+// Reads the shaders of this variant. Each file of the folder must have a shader's name, so that a
+// misspelt one is noticed. Returns "" or what is wrong.
 std::string readFolder(const std::string& folder, const std::string& variant,
                        std::map<std::string, Code>& shaders)
 {

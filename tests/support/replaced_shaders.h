@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shaders from a folder in the place of the library's own, so that one program judges any number of
-// faults in shaders (tools/dev.d/mutants.py).
+// Replaces the library's shaders by those of a folder. So a single test program can be run with any
+// number of faults in shaders (tools/dev.d/mutants.py).
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace sluice::test {
 
-// A variant's name, as cmake/Shaders.cmake spells it.
+// Returns a variant's name as in cmake/Shaders.cmake.
 const char* shaderVariantName(ShaderVariant variant);
 
-// Makes the pipelines of a device anew whose shader has a file SHADER.VARIANT.spv in the folder;
-// VARIANT is what the device takes. `whole`: the device has all its pipelines, so that one at least
-// must be replaced. Returns "" or why it could not; `replaced` says what was.
+// Makes a device's pipelines anew if the folder has a file SHADER.VARIANT.spv for their shader and
+// for the device's variant. `whole`: the device has all its pipelines, so at least one must be
+// replaced. `replaced` receives the names of those that were. Returns "" or what is wrong.
 std::string replaceShaders(VulkanBackend& backend, const std::string& folder, bool whole,
                            std::string& replaced);
 

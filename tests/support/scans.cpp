@@ -138,7 +138,7 @@ HostScan scanOnHost(SluiceScanKind kind, SluiceOperation operation, SluiceValueT
     case SLUICE_VALUE_I32:
         if (operation != SLUICE_OPERATION_SUM)
             return scanValues<int32_t>(kind, operation, input, heads);
-        // the same bits, without overflow
+        // Unsigned sums have the same bits and cannot overflow.
         return scanValues<uint32_t>(kind, operation, input, heads);
     case SLUICE_VALUE_U64: return scanValues<uint64_t>(kind, operation, input, heads);
     case SLUICE_VALUE_F32: return scanValues<float>(kind, operation, input, heads);
@@ -152,7 +152,7 @@ void checkF32(const Words& got, const HostScan& expected)
     size_t bad = 0;
     for (size_t i = 0; i < got.size(); ++i) {
         const double error = std::abs(double(valueAt<float>(got, i)) - expected.exact[i]);
-        bad += error <= expected.bound[i] ? 0 : 1; // NaN is bad too
+        bad += error <= expected.bound[i] ? 0 : 1; // this counts NaN as bad, too
     }
     CHECK(bad == 0);
 }

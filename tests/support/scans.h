@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what the tests of scans and reductions have in common: random elements of all types, and
-// the results on the host.
+// Holds what tests of scans and reductions share: random elements of all types, and results from
+// the host.
 #pragma once
 
 #include <sluice/sluice_scan.h>
@@ -10,15 +10,15 @@
 namespace sluice::test {
 
 Words randomWords(size_t count, std::mt19937& random);
-// Elements of a type, `wordsOf(type)` words each. f32: small and large, both signs, zeros; with NaN
-// and infinity where `special`.
+// Returns elements of a type, each of `wordsOf(type)` words. Elements of f32 are small and large,
+// of both signs, and zeros. `special`: some are NaN or infinity.
 Words randomValues(SluiceValueType type, size_t count, bool special, std::mt19937& random);
 size_t wordsOf(SluiceValueType type);
-// Bits, about one in `every` set; some heads come in pairs.
+// Returns bits, about one in `every` of which is set. Some set bits are neighbours.
 Words randomHeads(size_t count, uint32_t every, std::mt19937& random);
 
-// Results as words. For f32 sums there are no such; they come with the exact sums and how far from
-// those they may be.
+// Holds the results as words. Sums of f32 are not exact: for them, it holds the exact sums and how
+// far from these a result may be.
 struct HostScan {
     Words total;
     Words output;
@@ -28,10 +28,10 @@ struct HostScan {
     double totalBound = 0;
 };
 
-// A single-threaded scan, written without the library's own code.
+// Scans with one thread, without the library's code.
 HostScan scanOnHost(SluiceScanKind kind, SluiceOperation operation, SluiceValueType type,
                     const Words& input, const Words& heads);
-// Each of `got` is within its bound.
+// Checks that each of `got` is within its bound.
 void checkF32(const Words& got, const HostScan& expected);
 
 } // namespace sluice::test

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Says what short runs leave to one of several devices that are alike; see also skipsSlowCompiler.
+// Says what short runs skip on devices that are alike. skipsSlowCompiler of devices.h does so, too.
 #pragma once
 
 #include "tests/support/devices.h"
 
 namespace sluice::test {
 
-// A short run does what is the same for every size of subgroups with only two of lavapipe's many
-// sizes: 8 lanes, and 32 emulated ones. Returns true for the others, and says so.
+// Of lavapipe's many sizes of subgroups, a short run tests what is the same for all of them with
+// only two: 8 lanes, and 32 emulated ones. Returns true for the others, after skipCase has been
+// called.
 bool skipsOtherSizes();
 
 } // namespace sluice::test

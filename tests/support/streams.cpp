@@ -96,7 +96,8 @@ SluiceStreamEvent CpuStreamer::tryOpen(MemoryFile& file, bool isArchive, SluiceS
         for (size_t i = 0; i < m_opened.size(); ++i) {
             const SluiceStreamEvent event = m_opened[i];
             if (event.file != opened) continue;
-            m_opened.erase(m_opened.begin() + ptrdiff_t(i)); // another file may get the address
+            // Another file may get the same address.
+            m_opened.erase(m_opened.begin() + ptrdiff_t(i));
             return event;
         }
         turn();
@@ -131,7 +132,7 @@ void CpuStreamer::turn(uint32_t jobs)
     for (uint32_t i = 0; i < count; ++i) {
         if (events[i].kind == SLUICE_STREAM_OPENED) m_opened.push_back(events[i]);
         if (events[i].kind != SLUICE_STREAM_END) continue;
-        CHECK(m_ended.count(events[i].group) == 0); // each group ends once
+        CHECK(m_ended.count(events[i].group) == 0); // no group may end twice
         m_ended[events[i].group] = events[i];
         ++m_endCount;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what tests of streaming share: an archive in memory behind an engine's file, whose reads
-// can go wrong on purpose, and a streamer of the CPU.
+// Holds what tests of streaming share: a file in memory whose reads can fail on purpose, and a
+// streamer of the CPU.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -16,7 +16,7 @@
 
 namespace sluice::test {
 
-// A file of an engine's own.
+// A file that the engine reads by itself, here from memory.
 struct MemoryFile {
     explicit MemoryFile(Bytes content) : bytes(std::move(content)) {}
 
@@ -24,12 +24,12 @@ struct MemoryFile {
 
     Bytes bytes;
     std::atomic<uint32_t> reads{0}, closes{0};
-    // Called before each read; what it returns, if it is not 0, is the read's result.
+    // Called before each read. If it does not return 0, that is the read's result.
     std::function<int64_t(uint64_t offset, uint64_t size)> before;
-    uint64_t mostAtOnce = UINT64_MAX; // short reads
+    uint64_t mostAtOnce = UINT64_MAX; // the most bytes that one read returns
 };
 
-// Memory aligned as a ring of the host must be.
+// Memory with the alignment that a ring of the host must have.
 class RingMemory {
 public:
     explicit RingMemory(size_t size);
@@ -42,16 +42,16 @@ private:
     size_t m_size;
 };
 
-// Starts to open an archive, or a plain file; the event has `user`.
+// Starts to open an archive, or a plain file. The event will have `user`.
 SluiceStreamFile startOpening(SluiceStreamer streamer, MemoryFile& file, bool isArchive = true,
                               uint64_t user = 0);
 
-// Submits a group of these requests; `info` says the rest of it.
+// Submits a group of these requests. `info` holds its other members.
 SluiceStreamGroup submitGroup(SluiceStreamer streamer,
                               const std::vector<SluiceStreamRequest>& requests,
                               SluiceStreamGroupInfo info = {});
 
-// A streamer without a GPU. threads 0: the test pumps.
+// A streamer without a GPU. threads: 0 means that the test pumps.
 class CpuStreamer {
 public:
     explicit CpuStreamer(uint32_t threads, const SluiceStreamerInfo& limits = {});
@@ -61,13 +61,14 @@ public:
 
     SluiceStreamer get() const { return m_streamer; }
     SluiceStreamFile open(MemoryFile& file, bool isArchive = true);
-    // Opens, and gives the event.
+    // Opens a file and returns the event.
     SluiceStreamEvent tryOpen(MemoryFile& file, bool isArchive, SluiceStreamFile& opened);
     SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests, int32_t priority = 0,
                              uint64_t tag = 0);
-    // Pumps (without threads) and polls until the group has ended; other groups' events are kept.
+    // Pumps (if there are no threads) and polls until the group has ended. Events of other groups
+    // are kept.
     SluiceStreamEvent waitFor(SluiceStreamGroup group);
-    // One look; without threads after at most `jobs` jobs.
+    // Polls once. Without threads, does at most `jobs` jobs before.
     void turn(uint32_t jobs = 1);
     bool hasEnded(SluiceStreamGroup group) const { return m_ended.count(group) != 0; }
     SluiceStreamCounters counters() const;
@@ -83,13 +84,13 @@ private:
     uint32_t m_endCount = 0;
 };
 
-// A request for bytes of an asset, of a file, of memory.
+// Returns a request for bytes of an asset, of a file or of memory.
 SluiceStreamRequest fromArchive(SluiceStreamFile file, uint32_t asset, uint64_t offset,
                                 uint64_t size, void* host);
 SluiceStreamRequest fromFile(SluiceStreamFile file, uint64_t offset, uint64_t size, void* host);
 SluiceStreamRequest fromMemory(const void* memory, uint64_t size, void* host);
 
-// Bytes between guards, which `checkGuards` compares.
+// Holds bytes between guard bytes, which `checkGuards` compares.
 class GuardedBytes {
 public:
     explicit GuardedBytes(size_t size, size_t misalign = 0);

@@ -35,7 +35,8 @@ bool streamersHaveDescriptors() { return true; }
 bool waitForEvents(SluiceStreamer streamer)
 {
     pollfd wait = {sluiceStreamEventFd(streamer), POLLIN, 0};
-    return wait.fd >= 0 && ::poll(&wait, 1, 600000) == 1; // software devices take long
+    // Ten minutes, since software devices are slow.
+    return wait.fd >= 0 && ::poll(&wait, 1, 600000) == 1;
 }
 
 bool replacesOpenFiles() { return true; }

@@ -15,7 +15,7 @@ void append16(Bytes& to, uint32_t value)
     to.push_back(uint8_t(value >> 8));
 }
 
-// Adds a colour of 15 to 32 bits; rgba receives what a reader must make of it.
+// Adds a colour of 15 to 32 bits. rgba receives what a reader must return for it.
 void addColour(Bytes& to, uint32_t bits, bool hasAlpha, uint32_t random, uint8_t* rgba)
 {
     if (bits <= 16) {
@@ -64,11 +64,11 @@ std::vector<TgaKind> allTgaKinds()
             for (const int bits : {8, 16})
                 add(1, bits, mapBits, mapBits == 32 ? 8 : 0);
         add(1, 8, 16, 1);
-        add(1, 8, 15, 1); // which has no room for it
+        add(1, 8, 15, 1); // 15 bits have no room for alpha
         for (const int bits : {15, 16, 24, 32})
             add(2, bits, 0, bits == 32 ? 8 : 0);
         add(2, 16, 0, 1);
-        add(2, 24, 24, 0); // with a map that is not used
+        add(2, 24, 24, 0); // it has a map that is not used
         add(3, 8, 0, 0);
         add(3, 16, 0, 8);
     }
@@ -96,7 +96,7 @@ TestTga::TestTga(const TgaKind& kind, uint32_t width, uint32_t height, uint8_t o
         addColour(file, kind.mapBits, kind.alphaBits != 0 && kind.mapBits != 15, uint32_t(random()),
                   &map[4 * i]);
 
-    // Pixels in the file's order, each as its bytes, with repetitions.
+    // The pixels in the file's order, each as the bytes of the file, with repetitions.
     std::vector<Bytes> pixels(size_t(width) * height);
     Bytes shown(4 * pixels.size());
     for (size_t i = 0; i < pixels.size(); ++i) {
@@ -116,8 +116,8 @@ TestTga::TestTga(const TgaKind& kind, uint32_t width, uint32_t height, uint8_t o
             texel[0] = texel[1] = texel[2] = grey;
             texel[3] = kind.bits == 16 ? alpha : 255;
         } else {
-            addColour(pixels[i], kind.bits, kind.alphaBits != 0, uint32_t(random()) | 1u << 24,
-                      texel);
+            addColour(pixels[i], kind.bits, kind.alphaBits != 0,
+                      uint32_t(random()) | 1u << 24 | (i == 0 ? 1u << 15 : 0), texel);
         }
     }
     for (size_t i = 0; i < pixels.size();) {

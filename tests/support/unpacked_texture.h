@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A picture that went through sluice pack --images and sluice unpack.
+// Packs a picture with sluice pack --images and reads what sluice unpack makes of it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,7 +29,8 @@ struct UnpackedTexture {
         return Bytes(file.begin() + ptrdiff_t(level.offset),
                      file.begin() + ptrdiff_t(level.offset + level.size));
     }
-    // The channel that differs most from what a function says, and by how much.
+    // Returns the largest difference between a channel of level 0 and what wanted(x, y, channel)
+    // returns.
     template <typename Wanted>
     int worst(const Wanted& wanted) const
     {

@@ -36,7 +36,7 @@ void zstdExpand(Bytes& history, uint32_t* repeats, const ZstdSequences& sequence
     history.insert(history.end(), literals.begin() + ptrdiff_t(literal), literals.end());
 }
 
-// Small ones, large ones, and those at the edges.
+// Returns a small size, sometimes a large one or one at the edges.
 uint32_t ZstdGenerator::someSize(uint32_t most)
 {
     switch (below(12)) {
@@ -57,12 +57,12 @@ Bytes ZstdGenerator::noise(size_t size)
     return bytes;
 }
 
-ZstdWeights ZstdGenerator::weights(uint32_t symbols)
+ZstdWeights ZstdGenerator::weights(uint32_t symbols, uint32_t longest)
 {
-    // Leaves of a tree are split until there are enough; the depth of a leaf is its code's length.
+    // Leaves of a tree are split until there are enough of them. The depth of a leaf is the length
+    // of its code.
     std::vector<uint32_t> depths = {1, 1};
-    const uint32_t deepest =
-        std::max(1 + below(SLUICE_ZS_MAX_CODE_LENGTH), floorLog2(symbols * 2 - 1));
+    const uint32_t deepest = std::max(1 + below(longest), floorLog2(symbols * 2 - 1));
     while (depths.size() < symbols) {
         const size_t leaf = below(4) == 0 ? depths.size() - 1 : below(uint32_t(depths.size()));
         if (depths[leaf] >= deepest) continue;
@@ -95,7 +95,7 @@ ZstdDictionaryParts ZstdGenerator::dictionary(bool trained)
     appendLe(parts.bytes, parts.id, 4);
     Bytes tree;
     while (tree.empty()) {
-        parts.state.weights = weights(2 + below(255));
+        parts.state.weights = weights(2 + below(255), SLUICE_ZS_DICTIONARY_CODE_LENGTH);
         tree = zstdTree(parts.state.weights, oneIn(3));
     }
     append(parts.bytes, tree);
@@ -159,7 +159,7 @@ ZstdGenerator::Made ZstdGenerator::frame(const ZstdDictionaryParts* dictionary)
     while ((header.contentSizeBytes == 1 && size > 255) ||
            (header.contentSizeBytes == 2 && (size < 256 || size > 65791)));
     header.checksum = oneIn(2);
-    header.otherBits = oneIn(8) ? 1u << 4 : 0; // the unused bit
+    header.otherBits = oneIn(8) ? 1u << 4 : 0; // sets the unused bit
     m_kinds.insert("content size in " + std::to_string(header.contentSizeBytes) +
                    (header.singleSegment ? ", single segment" : ""));
     if (header.checksum) m_kinds.insert("checksum");
@@ -299,7 +299,7 @@ Bytes ZstdGenerator::compressed()
     return parts.joined();
 }
 
-// Literals that the code there is, or a new one, can have.
+// Makes literals that the last code, or a new one, can encode.
 void ZstdGenerator::literals(ZstdBlockParts& parts, uint32_t count, Bytes& bytes)
 {
     uint32_t kind = below(4);
@@ -334,7 +334,8 @@ void ZstdGenerator::literals(ZstdBlockParts& parts, uint32_t count, Bytes& bytes
         m_kinds.insert(
             (kind == SLUICE_ZS_LITERALS_HUFFMAN ? "coded literals in " : "treeless literals in ") +
             std::to_string(streams));
-        // A block that is too long is not taken.
+        // If the literals do not fit into a header, the block becomes too long, so that it is not
+        // used.
         parts.literalsHeader =
             fits ? zstdLiteralsHeader(kind, format, count, size) : Bytes(SLUICE_ZS_BLOCK_BYTES + 1);
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Zstandard frame made block by block by hand, with what it decodes to.
+// Makes a Zstandard frame by hand, block by block, and what it decodes to.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -29,7 +29,7 @@ inline Bytes counting(size_t count)
         bytes[i] = uint8_t(i * 7 + i / 256);
     return bytes;
 }
-// Bytes a, b, c and d, for a code of four symbols.
+// Returns bytes 'a' to 'd', for a code of four symbols.
 inline Bytes fewLetters(size_t count)
 {
     Bytes bytes(count);
@@ -67,7 +67,7 @@ public:
         append(m_blocks, zstdRleBlock(byte, size, false));
         content.insert(content.end(), size, byte);
     }
-    // The parts of a compressed block; what they decode to is added to the content.
+    // Makes the parts of a compressed block and appends what they decode to to `content`.
     ZstdBlockParts parts(const Bytes& literals, const ZstdSequences& sequences,
                          const ZstdTable* tables = nullptr,
                          uint32_t literalKind = SLUICE_ZS_LITERALS_RAW, uint32_t streams = 1)
@@ -120,7 +120,7 @@ public:
         bytes.at(m_last) |= 1;
         return bytes;
     }
-    // Without a content size, with a window of 128 KiB, unless the header says otherwise.
+    // The frame has no content size and a window of 128 KiB, unless the header says otherwise.
     Bytes frame(ZstdHeader header = {}) const
     {
         if (header.window == 0 && !header.singleSegment) header.window = 7 << 3;
@@ -140,7 +140,7 @@ inline uint32_t zstdStatus(const Bytes& frames, size_t size)
     return decodeZstd(frames, size).outcome.status;
 }
 
-// The frames decode to these bytes.
+// Checks that the frames decode to these bytes.
 inline void checkZstd(const Bytes& frames, const Bytes& content)
 {
     const ZstdDecoded decoded = decodeZstd(frames, content.size());

@@ -14,7 +14,8 @@ namespace {
 struct LengthRow {
     uint32_t base, bits;
 };
-// Symbols from 16 and from 32 on; those below are their value (and 3 more).
+// Base and extra bits of the symbols from 16 on (literal lengths) and from 32 on (match lengths).
+// Smaller symbols are the length itself, for matches minus 3.
 constexpr LengthRow kLiteralRows[] = {
     {16, 1},    {18, 1},    {20, 1},    {22, 1},     {24, 2},     {28, 2},    {32, 3},
     {40, 3},    {48, 4},    {64, 6},    {128, 7},    {256, 8},    {512, 9},   {1024, 10},
@@ -24,7 +25,7 @@ constexpr LengthRow kMatchRows[] = {
     {59, 3},    {67, 4},    {83, 4},    {99, 5},    {131, 7},    {259, 8},    {515, 9},
     {1027, 10}, {2051, 11}, {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
 
-// The state with this symbol whose next states include `next`.
+// Returns the state of this symbol from which `next` can be reached.
 uint32_t stateBefore(const ZstdStates& table, uint32_t symbol, uint32_t next)
 {
     for (uint32_t s = 0; s < table.states.size(); ++s) {
@@ -35,7 +36,7 @@ uint32_t stateBefore(const ZstdStates& table, uint32_t symbol, uint32_t next)
     return 0;
 }
 
-// Any state with the symbol; the one with the most bits.
+// Returns the state of this symbol that takes the most bits.
 uint32_t lastState(const ZstdStates& table, uint32_t symbol)
 {
     uint32_t best = UINT32_MAX;
@@ -63,7 +64,7 @@ Bytes fseWeights(const ZstdWeights& weights)
     std::vector<uint32_t> frequencies(SLUICE_ZS_MAX_CODE_LENGTH + 1);
     for (size_t i = 0; i < count; ++i)
         ++frequencies[weights[i]];
-    // A symbol that has all states would never end.
+    // If one symbol had all states, weights would never end. So another symbol gets one, too.
     if (std::count(frequencies.begin(), frequencies.end(), 0) == SLUICE_ZS_MAX_CODE_LENGTH)
         frequencies[frequencies[0] == 0 ? 0 : 1] = 1;
     ZstdTable table;
@@ -71,7 +72,7 @@ Bytes fseWeights(const ZstdWeights& weights)
     table.counts = zstdCounts(frequencies, count % 2 == 0 ? 6 : 5, count % 3 == 0);
     const ZstdStates states = zstdStates(0, table, {});
     Bytes bytes = zstdDescription(table.counts);
-    // The last two symbols are of states that are not left again.
+    // The last two symbols are those of states that are not left any more.
     uint32_t state[2];
     ZstdBits bits;
     for (size_t i = count; i-- > 0;) {
@@ -131,7 +132,7 @@ fse::Distribution zstdCounts(const std::vector<uint32_t>& frequencies, uint32_t 
         counts.count[s] = int16_t(share > 0 ? int(share) : low ? -1 : 1);
         rest -= std::abs(int(counts.count[s]));
     }
-    // The most frequent ones give what is missing.
+    // The most frequent symbols give up what others need.
     for (; rest < 0; ++rest) {
         int16_t* const most = std::max_element(counts.count, counts.count + counts.symbols);
         REQUIRE(*most > 1);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tests/tool/json_schema.h"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 namespace sluice::test {
 namespace {
@@ -64,7 +68,8 @@ private:
                     check(wanted, inner, place + "." + name);
             }
         } else if (word == "$ref") {
-            const std::string name = wanted.get<std::string>().substr(8); // behind "#/$defs/"
+            // The part after "#/$defs/".
+            const std::string name = wanted.get<std::string>().substr(8);
             check(m_schema.at("$defs").at(name), value, place);
         } else if (word != "$schema" && word != "$defs" && word != "title") {
             fail("the schema has " + word + ", which is not checked");
@@ -81,6 +86,38 @@ std::vector<std::string> schemaErrors(const nlohmann::json& schema, const nlohma
     Validator validator(schema);
     validator.check(schema, value, "report");
     return validator.errors;
+}
+
+namespace {
+
+std::string documentText(const std::string& path)
+{
+    std::ifstream file(SLUICE_TEST_DATA_DIR "/../../docs/" + path, std::ios::binary);
+    REQUIRE_MESSAGE(file, path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+} // namespace
+
+Json schemaOf(const char* path) { return Json::parse(documentText(path)); }
+
+Json checkedJson(const char* schema, const std::string& text)
+{
+    const Json json = Json::parse(text, nullptr, false);
+    REQUIRE_FALSE(json.is_discarded());
+    for (const std::string& error : schemaErrors(schemaOf(schema), json))
+        CHECK_MESSAGE(false, error);
+    return json;
+}
+
+void checkMembersListed(const char* verb, const Json& object)
+{
+    const std::string page = documentText("tool.md");
+    const size_t begin = page.find(std::string("\n## ") + verb + "\n");
+    REQUIRE(begin != std::string::npos);
+    const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
+    for (const auto& member : object.at("properties").items())
+        CHECK_MESSAGE(section.find("`" + member.key() + "`") != std::string::npos, member.key());
 }
 
 } // namespace sluice::test

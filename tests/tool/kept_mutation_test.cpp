@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Mutated shards and entries of caches: refused, or what they were; and with their checksums made
-// right again, never a crash and never an archive that breaks the format.
+// Tests damaged shards and entries of caches: each must be refused or be what it was. If its
+// checksums are made right again, the tool must not crash, and the result must keep to the format.
 #include <doctest/doctest.h>
 
 #include <xxhash.h>
@@ -20,7 +20,7 @@ constexpr uint32_t kMutations = 10000;
 
 Bytes bytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
 
-// Changes a few bits, cuts off, appends, or moves a part.
+// Changes a few bytes, cuts off the end, or appends bytes.
 Bytes mutated(const Bytes& good, std::mt19937& random)
 {
     Bytes bad = good;
@@ -32,7 +32,7 @@ Bytes mutated(const Bytes& good, std::mt19937& random)
     return bad;
 }
 
-// A small archive of two assets as two shards.
+// Holds a small archive of two assets, and the two shards of it.
 struct Shards {
     Folder folder;
     std::vector<Bytes> files;
@@ -66,7 +66,7 @@ struct Shards {
     }
 };
 
-// The joined archive; empty if it was refused.
+// Returns the joined archive, or nothing if it was refused.
 Bytes join(const Bytes& first, const Bytes& second)
 {
     Bytes archive;
@@ -86,12 +86,13 @@ Bytes join(const Bytes& first, const Bytes& second)
     }
 }
 
-// Makes the checksums of a mutated shard right.
+// Makes the checksums of a changed shard right.
 void seal(Bytes& file)
 {
     constexpr size_t block = 1 << 20;
     if (file.size() < kShardHeadBytes + 8) return;
-    const size_t size = file.size() - kShardHeadBytes - 8; // of an archive of one block
+    // This is the size of an archive of one block.
+    const size_t size = file.size() - kShardHeadBytes - 8;
     if (size > block) return;
     uint8_t* archive = file.data() + kShardHeadBytes;
     if (size >= headerBytes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// pack --against: what an older archive has cut is cut as before, wherever it stands now.
+// Tests pack --against: what an older archive has cut into tiles is cut in the same way again,
+// wherever it is now.
 #include <doctest/doctest.h>
 
 #include "tests/tool/tool_run.h"
@@ -7,7 +8,7 @@
 namespace sluice::test {
 namespace {
 
-// Words that hardly repeat in a row, so that no two places are alike.
+// Returns words in an order that hardly repeats, so that no two places are alike.
 std::string prose(size_t size, uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -21,7 +22,7 @@ std::string prose(size_t size, uint32_t seed)
     return text;
 }
 
-// Numbers of 32 bits that go up and down slowly, so that filters pay.
+// Returns numbers of 32 bits that go up and down slowly, so that filters help.
 std::string slowNumbers(size_t count, uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -47,10 +48,10 @@ TEST_CASE("tool against: an insertion at the start does not move the tiles behin
     const Tool tool;
     const std::string before = prose(8 << 20, 1);
     tool.write("f/level.dat", before);
-    REQUIRE(tool("pack -l 1 -o old.sluice f") == 0);
+    REQUIRE(tool("pack -l 1 --tile-size 256 -o old.sluice f") == 0);
     tool.write("f/level.dat", noise(100) + before);
-    REQUIRE(tool("pack -l 1 -o plain.sluice f") == 0);
-    REQUIRE(tool("pack -l 1 -v --against old.sluice -o kept.sluice f") == 0);
+    REQUIRE(tool("pack -l 1 --tile-size 256 -o plain.sluice f") == 0);
+    REQUIRE(tool("pack -l 1 --tile-size 256 -v --against old.sluice -o kept.sluice f") == 0);
     CHECK(contains(tool.errors(), "32 of 32 tiles of the old archive kept"));
     CHECK(tool.onCpu("verify kept.sluice --compare .") == 0);
     REQUIRE(tool("diff old.sluice plain.sluice -o plain.patch") == 0);
@@ -75,7 +76,8 @@ TEST_CASE("tool against: insertions, cuts and changes, with filters and without"
     for (const std::string options : {"-l 2", "-l 1 --filters none", "-c gdeflate -l 1"}) {
         CAPTURE(options);
         REQUIRE(tool("pack -f " + options + " -o old.sluice f") == 0);
-        // Nothing has changed: the archive neither, whatever it was packed against.
+        // Nothing has changed, so the archive does not change, either, even if it is packed against
+        // another.
         REQUIRE(tool("pack -f " + options + " --against old.sluice -o same.sluice f") == 0);
         CHECK(tool.read("same.sluice") == tool.read("old.sluice"));
         const std::string gone = tool.read("f/gone.dat");
@@ -92,7 +94,7 @@ TEST_CASE("tool against: insertions, cuts and changes, with filters and without"
         REQUIRE(tool("diff -f old.sluice plain.sluice -o plain.patch") == 0);
         REQUIRE(tool("diff -f old.sluice new.sluice -o new.patch") == 0);
         CHECK(sizeOf(tool, "new.patch") * 2 < sizeOf(tool, "plain.patch"));
-        // The same by other ways.
+        // Several threads, a cache and shards make the same archive.
         const std::string expected = tool.read("new.sluice");
         REQUIRE(tool("pack -f -j 5 --cache cache " + with + "-o again.sluice f") == 0);
         CHECK(tool.read("again.sluice") == expected);
@@ -106,7 +108,8 @@ TEST_CASE("tool against: insertions, cuts and changes, with filters and without"
         REQUIRE(tool("join -f -o joined.sluice 2 1 3") == 0);
         CHECK(tool.read("joined.sluice") == expected);
         REQUIRE(tool("pack -f " + options + " --shard 2/3 -o 2 f") == 0);
-        CHECK(tool("join -f -o joined.sluice 2 1 3") == 1); // that one was not packed against it
+        // Shard 2 was not packed against the old archive.
+        CHECK(tool("join -f -o joined.sluice 2 1 3") == 1);
         tool.write("f/text.dat", text);
         tool.write("f/numbers.dat", numbers);
         tool.write("f/gone.dat", gone);
@@ -118,8 +121,8 @@ TEST_CASE("tool against: what is no archive, and what is damaged, is told")
 {
     const Tool tool;
     tool.write("f/x.dat", prose(400000, 4));
-    REQUIRE(tool("pack -l 1 -o old.sluice f") == 0);
-    REQUIRE(tool("pack -l 1 --against old.sluice --explain f/x.dat f") == 0);
+    REQUIRE(tool("pack -l 1 --tile-size 256 -o old.sluice f") == 0);
+    REQUIRE(tool("pack -l 1 --tile-size 256 --against old.sluice --explain f/x.dat f") == 0);
     CHECK(contains(tool.output(), "2 of 2 tiles of the old archive kept"));
     CHECK(tool("pack -l 1 --against f/x.dat -o x.sluice f") == 3);
     CHECK(tool("pack -l 1 --against nowhere -o x.sluice f") == 2);

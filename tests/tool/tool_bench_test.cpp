@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice bench: which rows it prints, of what, and what it refuses.
+// Tests sluice bench: which rows it prints, from which inputs, and what it refuses.
+#include <regex>
 #include <algorithm>
 
+#include "tests/tool/json_schema.h"
 #include "tests/tool/tool_run.h"
 
 using namespace sluice::test;
@@ -19,13 +21,32 @@ TEST_CASE("tool: the benchmark's rows of decoders")
     CHECK(contains(rows, "\"kernel\": \"gstd filters\", \"size\": \"96.0 kB\""));
     CHECK(contains(rows, "\"kernel\": \"filter\", \"size\": \"96.0 kB\""));
     CHECK(contains(rows, "\"kernel\": \"gdeflate\", \"size\": \"96.0 kB\""));
-    // has no such tile
+    // This archive has no tile of GDeflate.
     CHECK(tool.onCpu("bench -q --filter gdeflate --input s.sluice") == 3);
-    CHECK(tool.onCpu("bench -q --filter gstd --input f/picture.tga") == 0); // packed first
+    CHECK(tool.onCpu("bench -q --filter gstd --input f/picture.tga") == 0); // it is packed first
     CHECK(tool.onCpu("bench -q --filter nothing") == 1);
     tool.damage("s.sluice");
-    // no figures of wrong bytes
+    // Wrong bytes give no figures.
     CHECK(tool.onCpu("bench -q --filter gstd --input s.sluice") == 3);
+}
+
+TEST_CASE("tool: the benchmark's JSON keeps to its schema, whose members the page lists")
+{
+    Tool tool;
+    tool.write("f.tga", picture());
+    // The rows have inputs and peers; then all but the copy are left out.
+    REQUIRE(tool("bench -q --device cpu --filter '=copy,gstd,cpu decode' --input f.tga "
+                 "--json all.json") == 0);
+    REQUIRE(tool("bench -q --device cpu --seconds 0.000001 --json cut.json") == 0);
+    nlohmann::json all = checkedJson("schemas/bench.json", tool.read("all.json"));
+    CHECK(checkedJson("schemas/bench.json", tool.read("cut.json")).at("cut").size() > 10);
+    const nlohmann::json schema = schemaOf("schemas/bench.json");
+    checkMembersListed("bench", schema);
+    checkMembersListed("bench", schema.at("$defs").at("row"));
+    // A figure that has a name of its own is a number.
+    all.at("rows").at(0)["more"] = "text";
+    all.erase("tier");
+    CHECK(schemaErrors(schema, all).size() == 2);
 }
 
 TEST_CASE("tool: the benchmark's rows of primitives, each checked")
@@ -57,8 +78,10 @@ TEST_CASE("tool: the benchmark ends when its time is over, and says what it left
 {
     Tool tool;
     REQUIRE(tool("bench --help") == 0);
-    const std::string help = tool.output();
-    // No time at all: the copy alone, and every kernel that a run without filters has is named.
+    // A name may stand on two lines.
+    const std::string help = std::regex_replace(tool.output(), std::regex("\\s+"), " ");
+    // There is no time at all: only the copy is measured, and every kernel of a run without filters
+    // is named as left out.
     REQUIRE(tool("bench --device cpu --seconds 0.000001 --json x.json") == 0);
     CHECK(contains(tool.output(), "copy "));
     CHECK(contains(tool.output(), "cut short to end within 0 s, --seconds 0 measures everything:"));
@@ -75,7 +98,8 @@ TEST_CASE("tool: the benchmark ends when its time is over, and says what it left
         CHECK((contains(none, listed) || contains(none, variant)));
         CHECK_FALSE(contains(tool.output(), std::string("\n") + kernel + " "));
     }
-    // With a little, the first row of a name is the largest; what is not there is listed.
+    // With a little time, the first row of a kernel is the largest size. Sizes without a row are
+    // listed.
     REQUIRE(tool("bench -q --device cpu --filter reduce --seconds 2 --json -") == 0);
     const std::string some = tool.output();
     const auto count = [&](const std::string& text) {
@@ -84,7 +108,7 @@ TEST_CASE("tool: the benchmark ends when its time is over, and says what it left
             ++found;
         return found;
     };
-    size_t cut = 0; // the sizes in the lists
+    size_t cut = 0; // how many sizes the lists have
     for (size_t at = 0; (at = some.find("\"sizes\": [", at)) != std::string::npos; ++at)
         cut += size_t(std::count(some.begin() + std::ptrdiff_t(at),
                                  some.begin() + std::ptrdiff_t(some.find(']', at)), '^'));
@@ -92,7 +116,7 @@ TEST_CASE("tool: the benchmark ends when its time is over, and says what it left
     CHECK(count("\", \"size\": \"2^") + cut == (isWhole ? 0 : 6 * 4));
     if (count("\"kernel\": \"reduce: sum u32\", \"size\": \"2^") != 0)
         CHECK(count("\"kernel\": \"reduce: sum u32\", \"size\": \"2^20\"") == 1);
-    // No limit, nothing cut.
+    // Without a limit, nothing is left out.
     REQUIRE(tool("bench -q --device cpu --filter reduce --json -") == 0);
     CHECK_FALSE(contains(tool.output(), "\"cut\""));
     CHECK(tool("bench --device cpu --seconds -1") == 1);
@@ -119,7 +143,8 @@ TEST_CASE("tool: the benchmark opens its outputs before it measures")
         CHECK(tool(std::string("bench --device cpu --filter copy ") + output) == 2);
         CHECK(tool.output() == "");
     }
-    for (const char* output : {"missing/x", "there"}) // before the device, which has no tuning
+    // These outputs are refused before the tool notices that the CPU has no tuning.
+    for (const char* output : {"missing/x", "there"})
         CHECK(tool(std::string("tune --device cpu --json ") + output) == 2);
     CHECK(tool("tune --device cpu --json y") != 2);
     CHECK(tool.read("there") == "content");
@@ -134,8 +159,8 @@ TEST_CASE("tool: a signal ends the benchmark, and neither of its outputs is left
 {
     if (isWindowsTool("Windows has no signals that a shell could send")) return;
     Tool tool;
-    // The tool runs beside a shell that waits until it has both files open, then sends a signal. They
-    // have a name of the tool's, or none where the system has files without.
+    // The tool runs beside a shell, which waits until the tool has both of its outputs open and
+    // then sends signals. The files have a temporary name or, on systems that can do so, none.
     const auto interrupted = [&](const std::string& before, const std::string& signals) {
         tool.environment =
             before +
@@ -152,7 +177,7 @@ TEST_CASE("tool: a signal ends the benchmark, and neither of its outputs is left
     CHECK_FALSE(tool.hasTemporaries());
     CHECK(interrupted("", "HUP") == 129);
     CHECK_FALSE(tool.hasTemporaries());
-    CHECK(interrupted("trap '' HUP;", "HUP TERM") == 143); // as below nohup
+    CHECK(interrupted("trap '' HUP;", "HUP TERM") == 143); // as under nohup
     CHECK_FALSE(tool.hasTemporaries());
     CHECK_FALSE(tool.has("x"));
     CHECK_FALSE(tool.has("y"));
@@ -200,8 +225,8 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     add("d", "F32", 77);
     add("e.weight", "F8_E4M3", 500);
     folder.write("m.safetensors", model);
-    // The rows but those of several threads, as "what: bytes", with "encode" in front where a row
-    // is about that.
+    // Returns the rows except those of several threads, as "what: bytes", with "encode" before it
+    // for rows of encoders.
     const auto bench = [&](const std::string& arguments) {
         REQUIRE(folder("bench -q --device cpu --json - " + arguments) == 0);
         const std::string json = folder.output(), key = "\"who\": \"sluice, ";
@@ -210,7 +235,7 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
              begin = json.find("{\"kernel\"", begin + 1)) {
             const std::string row = json.substr(begin, json.find('}', begin) - begin);
             const size_t who = row.find(key);
-            // the copy
+            // Rows of the copy are left out, too.
             if (who == std::string::npos || row.find(" threads\"") != std::string::npos) continue;
             const std::string what =
                 row.substr(who + key.size(), row.find(", ", who + key.size()) - who - key.size());
@@ -230,7 +255,7 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
                 "encode e4m3: 50000", "encode e4m3 dense: 50000", "encode DFloat11 bf16: 100000",
                 "encode ECF8 e4m3: 50000"}));
     CHECK((bench("--filter F16 --input m.safetensors") ==
-           // bf16 has f16 in its name
+           // "bf16" contains "f16".
            Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"}));
     CHECK((bench("--filter df11 --input m.safetensors") ==
            Rows{"encode DFloat11 bf16: 100000", "DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000",
@@ -240,7 +265,7 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     REQUIRE(folder("pack -f --raw -c ecf8 m.safetensors -o out/e.safetensors") == 0);
     CHECK((bench("--filter ECF8 --input out/e.safetensors") == Rows{"ECF8 e4m3: 50000"}));
     CHECK((bench("--filter f16,f32,ecf8 --input out/e.safetensors") ==
-           // what stayed plain, and the unit
+           // Plain tensors, and the unit.
            Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"}));
     REQUIRE(folder("pack -c float -l 12 m.safetensors -o m.sluice") == 0);
     CHECK((bench("--filter 'float bf,float f,e4m3' --input m.sluice") ==
@@ -250,7 +275,7 @@ TEST_CASE("tool weights: the benchmark reads weights of files")
     CHECK((bench("--filter huff,e4m3 --input text --input m.sluice") ==
            Rows{"huff: 8000", "e4m3 dense: 50000"}));
 
-    // Inputs and filters that have nothing to do with each other.
+    // These filters have nothing to measure in these inputs.
     const auto refused = [&](const std::string& arguments) {
         CHECK(folder("bench -q --device cpu " + arguments) == 3);
         return folder.errors();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack --images --bc: blocks of textures, decoded by a decoder of the tests' own.
+// Tests sluice pack --images --bc. The tests' own decoder decodes the blocks of textures.
 #include <cmath>
 #include <functional>
 
@@ -14,7 +14,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Targa, 32 bits, rows from the top; texel: RGBA.
+// A Targa file of 32 bits with rows from the top. texel: returns the colour at x and y as RGBA.
 using Texel = std::function<void(double x, double y, double* rgba)>;
 struct Drawn {
     Drawn(uint32_t width, uint32_t height, const Texel& texel)
@@ -41,7 +41,7 @@ struct Drawn {
     Bytes file;
 };
 
-#if SLUICE_HAVE_SQUISH // which makes the blocks
+#if SLUICE_HAVE_SQUISH // libsquish makes the blocks
 
 void colours(double x, double y, double* rgba)
 {
@@ -63,7 +63,7 @@ void normals(double x, double y, double* rgba)
     rgba[2] = 127.5 + 127.5 / length;
 }
 
-// Decibels of a level's channels against what was encoded; colours count as much as their alpha.
+// Returns how much a level resembles `wanted`, in decibels. The weight of colours is their alpha.
 double quality(const UnpackedTexture& texture, uint32_t level, const Bytes& wanted,
                uint32_t channels)
 {
@@ -124,12 +124,12 @@ TEST_CASE("tool: blocks of textures show what the pictures show")
                 CAPTURE(i);
                 const double found =
                     quality(texture, i, i == 0 ? drawn.pixels.rgba : mips[i - 1], one.channels);
-                // Small levels have much detail in each block.
+                // Small levels have much detail in each block, so less is required of them.
                 CHECK(found > one.decibels - 4 * i);
             }
         }
     }
-    // A cut-out: BC1 with one bit of alpha.
+    // A texture with holes: BC1 with one bit of alpha.
     const Drawn holes(32, 32, [](double x, double y, double* rgba) {
         colours(x, y, rgba);
         rgba[3] = x < y ? 0 : 255;
@@ -152,8 +152,8 @@ TEST_CASE("tool: --bc auto chooses by the picture, and says why")
     draw("alpha.tga", coloursWithAlpha);
     draw("wall_n.tga", normals);
     draw("wall_NORMAL.TGA", normals);
-    draw("vectors.tga", normals);      // its name says nothing
-    draw("heights_bump.tga", colours); // its name says what it is not
+    draw("vectors.tga", normals);      // its name does not say that it is a normal map
+    draw("heights_bump.tga", colours); // its name says so, but it is none
     draw("deep_local.tga", [](double x, double y, double* rgba) {
         normals(x, y, rgba);
         rgba[3] = 8 * x;
@@ -173,11 +173,14 @@ TEST_CASE("tool: --bc auto chooses by the picture, and says why")
     says("wall_n.tga", "BC5_UNORM_BLOCK, 32 x 32, 6 levels: a normal map");
     says("wall_NORMAL.TGA", "BC5_UNORM_BLOCK");
     says("vectors.tga", "BC1_RGB_SRGB_BLOCK");
-    says("heights_bump.tga", "BC1_RGB_SRGB_BLOCK");
+    says("heights_bump.tga",
+         "BC1_RGB_UNORM_BLOCK, 32 x 32, 6 levels: numbers, not colours (its name "
+         "says 'bump')");
     says("deep_local.tga", "BC3_UNORM_BLOCK, 32 x 32, 6 levels: a normal map with alpha");
     says("grey.tga", "BC4_UNORM_BLOCK, 8 x 8, 4 levels: a single channel");
 
-    // The same on any number of threads: with so many blocks there are three.
+    // The result is the same with any number of threads. There are so many blocks that three
+    // threads are used.
     tool.write("in/large.tga", text(Drawn(128, 96, colours).file));
     REQUIRE(tool("pack -f --images --bc auto -q -o a.sluice in") == 0);
     REQUIRE(tool("pack --images --bc auto -q -j 1 -o b.sluice in") == 0);
@@ -185,10 +188,11 @@ TEST_CASE("tool: --bc auto chooses by the picture, and says why")
     CHECK(tool.read("b.sluice") == tool.read("a.sluice"));
     CHECK(tool.read("c.sluice") == tool.read("a.sluice"));
 
-    // Without --bc normal maps alone are not of sRGB.
+    // Without --bc, only normal maps are linear instead of sRGB.
     REQUIRE(tool("pack --images -v -f -o a.sluice in") == 0);
-    CHECK(contains(tool.errors(),
-                   "in/wall_n.tga: R8G8B8A8_UNORM, 32 x 32, 6 levels: a normal map\n"));
+    CHECK(contains(
+        tool.errors(),
+        "in/wall_n.tga: R8G8B8A8_UNORM, 32 x 32, 6 levels: a normal map (its name says 'n')\n"));
     CHECK(contains(tool.errors(), "in/grey.tga: R8G8B8A8_SRGB, "));
 }
 

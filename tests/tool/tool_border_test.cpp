@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the tool meets the system: outputs that are inputs, links, devices and descriptors, modes of
-// what is replaced, standard descriptors that are closed, signals, and what other runs left behind.
+// Tests where the tool meets the system: outputs that are also inputs, links, devices and
+// descriptors, modes of files that are replaced, closed standard descriptors, signals, and files
+// that other runs have left.
 #include <atomic>
 #include <thread>
 
@@ -29,10 +30,7 @@ uint32_t modeOf(const fs::path& path)
     return uint32_t(facts.st_mode & 0777);
 }
 
-// A command line for the shell, which may start the tool itself by "$SLUICE".
-std::string after(const std::string& commands) { return "--version >&2; " + commands; }
-
-// Says what a file system lacks: a call whose argument of this number has these bits fails.
+// Says what a file system cannot do: `call` fails if its argument of this number has these bits.
 struct Lacks {
     uint32_t call, argument, bits;
 };
@@ -41,7 +39,7 @@ constexpr Lacks kUnnamedFiles = {__NR_openat, 2, O_TMPFILE & ~O_DIRECTORY};
 constexpr Lacks kLinksOfUnnamed = {__NR_linkat, 4, AT_SYMLINK_FOLLOW};
 constexpr Lacks kRenamesThatKeep = {__NR_renameat2, 4, 1};
 
-// Runs the tool where the file system lacks something. Returns its exit code.
+// Runs the tool on a file system that cannot do something. Returns the exit code.
 int runLacking(const Folder& tool, const Lacks& lacks, const std::string& arguments)
 {
     if (lacks.bits == 0) return tool(arguments);
@@ -49,7 +47,8 @@ int runLacking(const Folder& tool, const Lacks& lacks, const std::string& argume
     sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, uint32_t(offsetof(seccomp_data, nr))),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lacks.call, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset), // its low half, where that comes first
+        // The lower half of the argument, on little-endian machines.
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, lacks.bits, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
@@ -110,13 +109,19 @@ TEST_CASE("tool border: an output that is an input is refused, whatever its name
         fs::remove(tool.path / "hard");
         fs::remove(tool.path / "soft");
     }
+    // A build file may not replace a file that is found while a folder is walked.
+    fs::create_hard_link(tool.path / "a/one.txt", tool.path / "hard");
+    CHECK(tool("pack -f -o z a --emit-ninja hard") == 2);
+    CHECK(contains(tool.errors(), "would be lost"));
+    CHECK(tool.read("hard") == tool.read("a/one.txt"));
+    fs::remove(tool.path / "hard");
     CHECK(!tool.hasTemporaries());
-    // An archive of an earlier run in the folder that is packed is replaced, and left out.
+    // An archive that an earlier run left in the packed folder is replaced, and is not packed.
     REQUIRE(tool("pack -o a/x.sluice a") == 0);
     CHECK(tool("pack -f -o a/x.sluice a") == 0);
     REQUIRE(tool("unpack --list a/x.sluice") == 0);
     CHECK(!contains(tool.output(), "x.sluice"));
-    // patch means to replace OLD.
+    // patch may replace its input OLD.
     CHECK(tool("patch -f old.sluice p.patch -o old.sluice") == 0);
     CHECK(tool.read("old.sluice") == tool.read("new.sluice"));
 }
@@ -132,7 +137,7 @@ TEST_CASE("tool border: what is replaced keeps its mode, and a link stays a link
         CHECK(modeOf(tool.path / "x.sluice") == mode);
     }
     fs::create_directories(tool.path / "b");
-    fs::create_symlink("../x.sluice", tool.path / "b/first"); // a link to a link
+    fs::create_symlink("../x.sluice", tool.path / "b/first"); // a link that another link leads to
     fs::create_symlink("b/first", tool.path / "link");
     CHECK(tool("pack -o link a/sub") == 2);
     CHECK(tool("pack -f -o link a/sub") == 0);
@@ -156,7 +161,7 @@ TEST_CASE("tool border: devices, pipes and descriptors are written to")
     CHECK(tool("pack -o /dev/null a") == 0);
     CHECK(tool("pack -f -o /dev/null a") == 0);
     CHECK(!fs::is_regular_file("/dev/null"));
-    for (const char* output : {"/dev/fd/1", "/dev/stdout", "link"}) {
+    for (const char* output : {"/dev/fd/1", "/dev/stdout", "/proc/thread-self/fd/1", "link"}) {
         INFO(output);
         CHECK(tool(std::string("pack -o ") + output + " a") == 0);
         CHECK(tool.output() == archive);
@@ -192,7 +197,7 @@ TEST_CASE("tool border: signals leave nothing behind, and what was left is not p
     if (isWindowsTool("signals of POSIX")) return;
     Tool tool;
     tool.write("large", noise(3 << 20));
-    // A limit of the size of a file ends the process by SIGXFSZ while it writes.
+    // A limit for the size of files ends the process by SIGXFSZ while it writes.
     CHECK(tool(after("(ulimit -f 100; \"$SLUICE\" pack -q -o x.sluice large)")) != 0);
     CHECK(!tool.hasTemporaries());
     CHECK(!tool.has("x.sluice"));
@@ -226,7 +231,8 @@ TEST_CASE("tool border: a glob or a line of a list that matches nothing is refus
     refuses("unpack good.sluice -C o --only '*.tga'", "good.sluice: no name matches '*.tga'");
     refuses("verify good.sluice --device cpu --only one.txt/", "no name matches 'one.txt/'");
     CHECK(!tool.has("o"));
-    // What another glob leaves out is there, and folders may be written in several ways.
+    // A name that another glob leaves out still counts as matched. Folders can be written in
+    // several ways.
     for (const char* globs : {"--exclude sub --exclude 'a/sub/two.*'", "--exclude a/sub/",
                               "--exclude ./a/sub", "--exclude ././sub//", "--exclude './*/su?/'"}) {
         INFO(globs);
@@ -361,15 +367,38 @@ TEST_CASE("tool border: runs that are killed leave nothing to the next one")
         tool.write("in/large", noise(1 << 20));
         for (int turn = 0; turn < 15; ++turn) {
             const std::string line =
-                "\"$SLUICE\" pack -q -f -l 1 -j 1 -o in/x.sluice in & sleep 0.0" +
+                "\"$SLUICE\" pack -q -f -l 1 -j 1 --cache cache -o in/x.sluice in & sleep 0.0" +
                 std::to_string(random() % 50) + "; kill -9 $!; wait";
             runLacking(tool, lacks, after(line));
         }
-        CHECK(runLacking(tool, lacks, "pack -q -f -l 1 -o in/x.sluice in") == 0);
+        CHECK(runLacking(tool, lacks, "pack -q -f -l 1 --cache cache -o in/x.sluice in") == 0);
         CHECK(!tool.hasTemporaries());
         REQUIRE(tool("unpack --list in/x.sluice") == 0);
         CHECK(tool.output() == "in/large\n");
         CHECK(tool.onCpu("verify in/x.sluice --compare .") == 0);
+    }
+}
+
+TEST_CASE("tool border: every signal that ends a process removes what it wrote")
+{
+    if (isWindowsTool("signals of POSIX")) return;
+    if (kEmulated) return skipCase("the emulator makes calls of its own");
+    const Folder tool;
+    tool.write("in/large", noise(4 << 20));
+    // The shell lets what runs beside it ignore SIGINT and SIGQUIT.
+    for (const int signal :
+         {SIGTERM, SIGHUP, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF,
+          SIGIO, SIGPWR, SIGSTKFLT, SIGRTMIN, SIGRTMIN + 5, SIGRTMAX}) {
+        CAPTURE(signal);
+        const std::string number = std::to_string(signal);
+        const std::string line = "(exec \"$SLUICE\" pack -q -l 12 -j 1 -o x.sluice in) & p=$!; "
+                                 "until ls .sluice-* 2>/dev/null; do kill -0 $p || exit 98; done; "
+                                 "kill -" +
+                                 number + " $p; wait $p; exit $(($? == 128 + " + number +
+                                 " ? 0 : 97))";
+        CHECK(runLacking(tool, kUnnamedFiles, after(line)) == 0);
+        CHECK(!tool.hasTemporaries());
+        CHECK(!tool.has("x.sluice"));
     }
 }
 
@@ -405,7 +434,7 @@ TEST_CASE("tool border: names stay what they are in other languages")
         tool.write(std::string("in/<") + "/script>/" + name + "/file", name);
     }
     REQUIRE(tool("pack -q -o plain.sluice in") == 0);
-    // Ninja's own parser, and a shell's.
+    // Build files: Ninja and the shell must read the names as they are.
     fs::create_directory(tool.path / "b $x");
     REQUIRE(tool("pack --exclude 'aa:?' --exclude '$(i*' --emit-ninja build.ninja --shards 2 "
                  "-o 'b $x/o:#&.sluice' in") == 0);
@@ -419,7 +448,7 @@ TEST_CASE("tool border: names stay what they are in other languages")
         CHECK(tool(std::string("pack --emit-ninja other.ninja ") + refused) == 1);
         CHECK(!tool.has("other.ninja"));
     }
-    // JSON and HTML.
+    // The names must come through JSON and HTML.
     REQUIRE(tool("info --html page.html plain.sluice") == 0);
     REQUIRE(tool(after("\"$SLUICE\" info --json plain.sluice >info.json")) == 0);
     tool.write("check.py", R"py(import html.parser, json, os
@@ -445,7 +474,7 @@ shown = sorted(walk(json.loads(page.scripts[0])["tree"], ""))
 assert shown == sorted(name.replace("\u2028", "?") for name in names)
 )py");
     CHECK_MESSAGE(tool(after("python3 check.py >&2")) == 0, tool.errors());
-    // What no archive may name is refused.
+    // Names that no archive may have are refused.
     for (const char* name : {"a\nb", "a\x01", "a\\b", "a\xff", "a\x7f"}) {
         Tool other;
         other.write(std::string("in/") + name, "x");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// pack --cache: the same archive with it, little work the second time, and no trust in what the
-// folder holds.
+// Tests pack --cache: the archive is the same with it, the second run has little work, and what the
+// folder holds is not trusted.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace sluice::test {
 namespace {
 
-// A tree with files of several kinds: one of many tiles, filters, empty and small files.
+// Writes files of several kinds: one of many tiles, some with filters, empty and small ones.
 void writeTree(const Folder& tool)
 {
     tool.write("a/long", std::string(600000, 'q') + noise(300000));
@@ -40,7 +40,7 @@ std::vector<fs::path> entriesOf(const fs::path& cache)
     return entries;
 }
 
-// "cache      19 of 20 files found; of the others 1 of 3 tiles"
+// The numbers of a line like "cache      19 of 20 files found; of the others 1 of 3 tiles".
 struct Found {
     uint64_t files = 0, filesFound = 0, tiles = 0, tilesFound = 0;
 };
@@ -76,7 +76,7 @@ TEST_CASE("tool cache: the archive is the same, and the second run finds every f
     const Tool tool;
     writeTree(tool);
     for (const char* options : {"-l 3", "-l 9", "-c gdeflate -l 4", "-c huff", "-c store",
-                                "-l 3 --images", "-l 3 --tile-size 64 -j 3"}) {
+                                "-l 3 --images", "-l 3 --tile-size 64 -j 3", "-c zstd -l 2"}) {
         const std::string with = std::string(options) + " --cache cache -v ";
         REQUIRE(tool("pack -f -o plain.sluice " + std::string(options) + " a") == 0);
         REQUIRE(tool("pack -f -o one.sluice " + with + "a") == 0);
@@ -85,7 +85,7 @@ TEST_CASE("tool cache: the archive is the same, and the second run finds every f
         REQUIRE(tool("pack -f -o two.sluice " + with + "a") == 0);
         const Found found = foundIn(tool.errors());
         CHECK(tool.read("two.sluice") == tool.read("plain.sluice"));
-        CHECK(found.files == 26); // all but the empty one
+        CHECK(found.files == 26); // all except the empty one
         if (std::string(options) != "-c store") CHECK(found.filesFound == found.files);
         CHECK(found.tiles == 0);
     }
@@ -95,33 +95,39 @@ TEST_CASE("tool cache: what changed is packed anew, and that alone")
 {
     const Tool tool;
     writeTree(tool);
-    REQUIRE(tool("pack -o 0.sluice -l 3 --no-share --filters none --cache cache a") == 0);
+    REQUIRE(
+        tool("pack -o 0.sluice -l 3 --tile-size 256 --no-share --filters none --cache cache a") ==
+        0);
     std::string changed = tool.read("a/long");
-    changed[700000] ^= 1; // in its third tile of four
+    changed[700000] ^= 1; // in the third of its four tiles
     tool.write("a/long", changed);
     tool.write("a/new", "new");
     fs::remove(tool.path / "a/many/3");
-    fs::rename(tool.path / "a/many/4", tool.path / "a/4"); // is found under its own name
-    REQUIRE(tool("pack -v -o 1.sluice -l 3 --no-share --filters none --cache cache a") == 0);
+    // Found again, though its name is another.
+    fs::rename(tool.path / "a/many/4", tool.path / "a/4");
+    REQUIRE(
+        tool(
+            "pack -v -o 1.sluice -l 3 --tile-size 256 --no-share --filters none --cache cache a") ==
+        0);
     const Found found = foundIn(tool.errors());
     CHECK(found.files - found.filesFound == 2);
     CHECK(found.tiles == 5);
     CHECK(found.tilesFound == 3);
-    REQUIRE(tool("pack -o 2.sluice -l 3 --no-share --filters none a") == 0);
+    REQUIRE(tool("pack -o 2.sluice -l 3 --tile-size 256 --no-share --filters none a") == 0);
     CHECK(tool.read("1.sluice") == tool.read("2.sluice"));
 }
 
 TEST_CASE("tool cache: a file that keeps its size and its time is not taken for the old one")
 {
     const Tool tool;
-    for (int i = 0; i < 3; ++i) { // within a tick of the file system's clock
+    for (int i = 0; i < 3; ++i) { // within one step of the file system's clock
         tool.write("a/one.txt", std::string(1000, char('a' + i)));
         REQUIRE(tool("pack -f -o with.sluice -l 1 --cache cache a") == 0);
         REQUIRE(tool("pack -f -o without.sluice -l 1 a") == 0);
         CHECK(tool.read("with.sluice") == tool.read("without.sluice"));
     }
-    // An old file: its digest is kept. Its time of modification may be set back, its time of change
-    // cannot.
+    // The digest of an old file is kept. Its time of modification can be set back, its time of
+    // change cannot.
     setAge(tool.path / "a/one.txt", 100);
     usleep(3100000);
     REQUIRE(tool("pack -f -o with.sluice -l 1 --cache cache a") == 0);
@@ -144,12 +150,12 @@ TEST_CASE("tool cache: damaged, empty, exchanged and missing entries are replace
     const auto check = [&] {
         REQUIRE(tool(pack + "x.sluice") == 0);
         CHECK(tool.read("x.sluice") == good);
-        REQUIRE(tool(pack + "x.sluice") == 0); // and they were replaced
+        REQUIRE(tool(pack + "x.sluice") == 0); // the damaged entries were replaced
         CHECK(tool.read("x.sluice") == good);
         const Found found = foundIn(tool.errors());
         CHECK(found.filesFound == found.files);
     };
-    for (size_t i = 0; i < entries.size(); ++i) { // something else to each of them
+    for (size_t i = 0; i < entries.size(); ++i) { // each entry is damaged in another way
         std::string bytes = readFile(entries[i]);
         switch (i % 5) {
         case 0: bytes[(i * 7919) % bytes.size()] ^= char(1 << i % 8); break;
@@ -165,7 +171,7 @@ TEST_CASE("tool cache: damaged, empty, exchanged and missing entries are replace
         fs::remove(entries[i]);
     check();
     fs::remove(entries[0]);
-    fs::create_directory(entries[0]); // cannot be replaced, and does not matter
+    fs::create_directory(entries[0]); // it cannot be replaced, which does not matter
     REQUIRE(tool(pack + "x.sluice") == 0);
     CHECK(tool.read("x.sluice") == good);
 }
@@ -189,7 +195,7 @@ TEST_CASE("tool cache: processes share it, and one that is killed leaves nothing
         }
         children.push_back(child);
     }
-    for (size_t i = 0; i < 3; ++i) { // at moments that differ
+    for (size_t i = 0; i < 3; ++i) { // each one at another moment
         usleep(useconds_t(20000 * (i + 1)));
         kill(children[i], SIGKILL);
     }
@@ -214,7 +220,7 @@ TEST_CASE("tool cache: eviction by age, info and trim")
     std::vector<fs::path> entries = entriesOf(tool.path / "cache");
     uint64_t bytes = 0, most = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
-        setAge(entries[i], int(1000 * (i + 1))); // the last is the oldest
+        setAge(entries[i], int(1000 * (i + 1))); // the last one is the oldest
         bytes += fs::file_size(entries[i]);
         most = std::max(most, uint64_t{fs::file_size(entries[i])});
     }
@@ -227,8 +233,8 @@ TEST_CASE("tool cache: eviction by age, info and trim")
     CHECK_FALSE(fs::exists(entries[entries.size() - 1]));
     CHECK_FALSE(fs::exists(entries[entries.size() - 2]));
     CHECK(fs::exists(entries[entries.size() - 3]));
-    // A run makes what it uses young. Which entry is the youngest depends on its threads, and it
-    // stays.
+    // A run makes young the entries that it uses. Which one is the youngest depends on the threads;
+    // that one stays.
     const std::string mostText = std::to_string(most);
     REQUIRE(tool("pack -f -o y.sluice -l 1 --cache cache a --cache-size " + mostText) == 0);
     CHECK(tool.read("y.sluice") == tool.read("x.sluice"));
@@ -237,7 +243,7 @@ TEST_CASE("tool cache: eviction by age, info and trim")
         bytes += fs::file_size(entry);
     CHECK(bytes <= most);
     CHECK(bytes != 0);
-    // What a killed process left behind goes after a day.
+    // Files that a killed process has left are removed after a day.
     const fs::path leftover = entries[0].parent_path() / ".tmp-123456";
     writeFile(leftover, "half");
     REQUIRE(tool("cache trim cache --cache-size 1G") == 0);
@@ -268,7 +274,7 @@ TEST_CASE("tool cache: what it does not take")
     REQUIRE(tool("pack -o x.sluice --cache cache a") == 0);
     CHECK(tool("cache trim cache") == 1);
     CHECK(tool("cache info cache --cache-size 1") == 1);
-    for (const char* size : {"", "G", "5X", "5GB", "-1", "99999999999999999999", "20000000T"})
+    for (const char* size : {"", "G", "5X", "5GBB", "-1", "99999999999999999999", "20000000T"})
         CHECK_MESSAGE(tool("cache trim cache --cache-size '" + std::string(size) + "'") == 1, size);
     if (geteuid() != 0) { // root may write everywhere
         fs::permissions(tool.path / "cache", fs::perms::owner_read | fs::perms::owner_exec);
@@ -288,7 +294,8 @@ TEST_CASE("tool cache: a folder into which others have put anything")
     tool.write("outside/file", "mine");
     const std::vector<fs::path> entries = entriesOf(tool.path / "cache");
     const std::string name = entries[6].filename().string();
-    // In place of entries: what waits, what leads elsewhere, what is large.
+    // In place of entries: a pipe, where a reader would wait, links to other places, and large
+    // files.
     for (size_t i = 0; i < 6; ++i)
         fs::remove(entries[i]);
     REQUIRE(mkfifo(entries[0].c_str(), 0600) == 0);
@@ -304,7 +311,7 @@ TEST_CASE("tool cache: a folder into which others have put anything")
     fs::rename(part, tool.path / "outside/part");
     fs::create_directory_symlink(tool.path / "outside/part", part);
     setAge(tool.path / "outside/part" / entries.back().filename(), 1000000);
-    // And whatever has other names, long ago.
+    // There are also old files with names that are not those of entries.
     const fs::path folder = entries[6].parent_path();
     const std::string foreign[] = {".tmp-",
                                    ".tmp-12345",
@@ -341,7 +348,7 @@ TEST_CASE("tool cache: a folder into which others have put anything")
     CHECK(tool.has("cache/zz/" + name));
     CHECK(tool.has("cache/" + name));
     CHECK_FALSE(fs::exists(entries[6]));
-    // What marks the folder may be anything too.
+    // The file that marks the folder as a cache may be anything, too.
     fs::create_directory(tool.path / "other");
     REQUIRE(mkfifo((tool.path / "other/CACHEDIR.TAG").c_str(), 0600) == 0);
     CHECK(tool(pack + "x.sluice --cache other") == 1);

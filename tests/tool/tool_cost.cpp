@@ -9,11 +9,11 @@ namespace sluice::test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kMostMemory = uint64_t(4) << 30; // the sanitizer's own is counted too
+constexpr uint64_t kMostMemory = uint64_t(4) << 30; // this includes the sanitizer's own memory
 #else
 constexpr uint64_t kMostMemory = uint64_t(512) << 20;
 #endif
-constexpr double kMostSeconds = kSlow ? 200 : 20; // of a core
+constexpr double kMostSeconds = kSlow ? 200 : 20; // of one core's time
 
 } // namespace
 
@@ -21,7 +21,7 @@ Cost costOf(const Folder& tool, const std::string& arguments)
 {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork(); // so that nothing else is counted
+    const pid_t child = fork(); // a child, so that only the tool is counted
     if (child == 0) {
         Cost cost;
         cost.code = tool(arguments);
@@ -42,7 +42,7 @@ Cost costOf(const Folder& tool, const std::string& arguments)
 
 void checkCost(const Folder& tool, const std::string& arguments)
 {
-    // A process that has only begun counts the memory of the one that began it.
+    // A new process first counts the memory of the process that began it, so that is added.
     const uint64_t least = costOf(tool, "--version").bytes;
     const Cost cost = costOf(tool, arguments);
     CAPTURE(arguments);

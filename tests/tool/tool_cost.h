@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures what a run of the tool costs, and says what no input below 10 MB may cost (SECURITY.md).
+// Measures what a run of the tool costs. No input below 10 MB may cost more than SECURITY.md says.
 #pragma once
 
 #include "tests/tool/tool_run.h"
@@ -8,11 +8,12 @@ namespace sluice::test {
 
 struct Cost {
     int code = -1;
-    double seconds = 0; // of a core
-    uint64_t bytes = 0; // resident at most, in the process that took most
+    double seconds = 0; // of one core's time
+    uint64_t bytes = 0; // the most memory in use, by the process that used most
 };
 Cost costOf(const Folder& tool, const std::string& arguments);
-// The tool succeeds, and takes neither the memory nor the time that no small input may take.
+// Checks that the tool succeeds and takes neither more memory nor more time than a small input may
+// take.
 void checkCost(const Folder& tool, const std::string& arguments);
 
 } // namespace sluice::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures what inputs below 10 MB cost that are made to cost, a verb at a time: the rows of the
-// table in SECURITY.md. Tiles and parts that cost are in tool_hostile_test.cpp.
+// Measures what inputs below 10 MB cost that are made to be expensive: the rows of the table in
+// SECURITY.md, for one verb after the other. tool_hostile_test.cpp has the tiles and parts that are
+// expensive.
 #include "tests/tool/tool_cost.h"
 
 using namespace sluice::test;
@@ -13,7 +14,7 @@ void makeSparse(const Folder& tool, const std::string& name, uint64_t size)
     fs::resize_file(tool.path / name, size);
 }
 
-// A Targa picture of packets of 128 equal texels.
+// Returns a Targa picture that consists of packets of 128 equal texels.
 std::string packedPicture(uint32_t extent)
 {
     std::string file("\0\0\x0a\0\0\0\0\0\0\0\0\0", 12);
@@ -43,7 +44,7 @@ TEST_CASE("tool cost: what decodes to nearly as much as it may")
     }
     REQUIRE(tool("pack -q -f --raw -l 1 -o x.gdeflate zeros") == 0);
     checkCost(tool, "unpack -q -j 1 --device cpu x.gdeflate -o /dev/null");
-    // A frame of RLE blocks: header of 8 bytes of size and a window of 128 KiB, 4,088 blocks.
+    // A frame of 4,088 RLE blocks. Its header has a size of 8 bytes and a window of 128 KiB.
     std::string frame("\x28\xb5\x2f\xfd\xc0\x38", 6);
     for (const uint64_t size = 4088ull << 17; frame.size() < 14;)
         frame += char(size >> 8 * (frame.size() - 6));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack --raw -c df11 and -c ecf8: units, groups, the files for their loaders.
+// Tests sluice pack --raw -c df11 and -c ecf8: units, groups, and the files for the loaders of such
+// models.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -14,8 +15,8 @@ using namespace sluice::test;
 
 namespace {
 
-// 2-D weights of two layers and an embedding; what stays plain: a vector, another dtype, a name
-// without ".weight".
+// Returns a model with 2-D weights of two layers and an embedding. Some tensors stay plain: a
+// vector, one of another dtype, and one whose name does not end in ".weight".
 Model plainModel(const std::string& dtype, std::mt19937& random)
 {
     Model model = taggedModel();
@@ -35,7 +36,7 @@ Model plainModel(const std::string& dtype, std::mt19937& random)
     return model;
 }
 
-// Packs, checks how many units there are, unpacks with the names and shapes of the original, and
+// Packs, checks the number of units, unpacks with the names and shapes of the original, and
 // compares.
 void packAndBack(const Folder& folder, const std::string& arguments, size_t units)
 {
@@ -48,8 +49,8 @@ void packAndBack(const Folder& folder, const std::string& arguments, size_t unit
     CHECK((folder.read("back.safetensors") == folder.read("m.safetensors")));
 }
 
-// The names and types that ECF8's loader looks for, with what it counts in u64 at a multiple of
-// that.
+// Checks the names and types that ECF8's loader looks for. What it reads as u64 must be at a
+// multiple of 8 bytes.
 void checkEcf8Tensors(const std::string& file)
 {
     uint64_t dataOffset = 0;
@@ -116,10 +117,9 @@ TEST_CASE("tool weights: groups whose expression also matches other modules")
         packAndBack(folder, arguments + "'layer\\.[01]'", 10);
         packAndBack(folder, arguments + "'layer\\.[0-9]' --group 'layer|visual'", 8);
         packAndBack(folder, arguments + "'visual\\.a'", 11);
-        // Loaders of DFloat11 act on every pattern that matches: none may be left that matches what
-        // is not meant.
-        packAndBack(folder, arguments + "'.*'", 6); // layer, visual and .b; emb, lm_head and a.
-                                                    // alone
+        // Loaders of DFloat11 use every pattern that matches a module. So no pattern may be written
+        // that also matches other modules. Units: layer, visual, .b, emb, lm_head and "a.".
+        packAndBack(folder, arguments + "'.*'", 6);
         const std::string name =
             std::string(codec) == "df11" ? "out/config.json" : "out/pattern_dict.json";
         CHECK_FALSE(contains(folder.read(name), "\".*\""));
@@ -200,10 +200,10 @@ TEST_CASE("tool weights: modules whose names no pattern can hold stay plain")
         add(std::string(257, 'y') + ".weight");
         add(std::string(600, 'z') + ".weight");
         add(std::string("n\0l.weight", 10));
-        add("1.2.3" + std::string(83, '.') + ".weight"); // each dot is escaped
+        add("1.2.3" + std::string(83, '.') + ".weight"); // each dot is escaped in the pattern
         add("0" + std::string(100, '1') + ".2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9.weight");
-        for (int i = 0; i < 2; ++i) { // shorter as it is than with an expression in the place of
-                                      // each digit
+        // These names are shorter as they are than with an expression for each digit.
+        for (int i = 0; i < 2; ++i) {
             std::string digits = std::to_string(i);
             for (int k = 0; k < 60; ++k)
                 digits += "." + std::to_string(k % 10);
@@ -247,7 +247,8 @@ TEST_CASE("tool weights: nothing is packed whose config.json could not be read a
     CHECK(refused() ==
           "sluice: out/config.json: would be larger than 1 MiB, and then not be read\n");
     CHECK_FALSE(folder.has("out/config.json"));
-    CHECK(folder("pack --raw -c df11 m.safetensors -o - > piped") == 0); // has none beside it
+    // To stdout, no config.json is written.
+    CHECK(folder("pack --raw -c df11 m.safetensors -o - > piped") == 0);
 }
 
 TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
@@ -260,13 +261,14 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         const bool df11 = name == "df11";
         folder.write("m.safetensors", plainModel(dtype, random).bytes());
         folder.write("config.json", "{\"model_type\": \"x\", \"hidden_size\": 64}");
-        packAndBack(folder, "-c " + name, df11 ? 7 : 3); // ECF8 has no odd counts: 31 * 33
+        // ECF8 has no units with an odd number of elements, such as 31 * 33.
+        packAndBack(folder, "-c " + name, df11 ? 7 : 3);
         CHECK((folder.errors() == ""));
         const std::string written = folder.read("out/config.json");
         CHECK(contains(written, "\"model_type\": \"x\""));
         CHECK(contains(written, "\"" + std::string(key) + "\""));
         const std::string dictionary = df11 ? "config.json" : "pattern_dict.json";
-        const auto patterns = [&] { // without the spaces
+        const auto patterns = [&] { // returns the dictionary without blanks
             std::string json = folder.read("out/" + dictionary);
             json.erase(std::remove_if(json.begin(), json.end(),
                                       [](char c) { return c == ' ' || c == '\n'; }),
@@ -282,7 +284,7 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
             CHECK(contains(written, "\"threads_per_block\": 512"));
             CHECK(contains(folder.read("out/dfloat_config.json"), "\"version\": \"0.2.0\""));
             checkEcf8Tensors(folder.read("out/p.safetensors"));
-            // None of the three is overwritten unasked.
+            // None of ECF8's three files is overwritten without -f.
             folder.write("other/" + dictionary, "{}");
             CHECK(folder("pack --raw -c ecf8 -q m.safetensors -o other/p.safetensors") == 2);
             CHECK_FALSE(folder.has("other/p.safetensors"));
@@ -290,17 +292,18 @@ TEST_CASE("tool weights: pack --raw -c df11 and ecf8, and back")
         }
         CHECK((folder.read("config.json") == "{\"model_type\": \"x\", \"hidden_size\": 64}"));
 
-        // A layer as one unit, with all its odd tensors: an even number of elements together.
+        // A layer becomes one unit with all its odd tensors. Together they have an even number of
+        // elements.
         packAndBack(folder, "-c " + name + " --group 'model\\.layers\\.\\d+'", 3);
         CHECK((folder.errors() == ""));
         CHECK(contains(folder.read("out/" + dictionary), "\"mlp.up\",\n"));
         REQUIRE(folder("info --json out/p.safetensors") == 0);
         CHECK(contains(folder.output(), "\"tensors\": [5120, 1023, 1023]"));
-        // Config files are not overwritten unasked.
+        // Config files are not overwritten without -f.
         CHECK(folder("pack --raw -c " + name + " m.safetensors -o out/q.safetensors") == 2);
         CHECK(folder.errors() == "sluice: out/config.json: would be changed; -f allows it\n");
         CHECK_FALSE(folder.has("out/q.safetensors"));
-        // To stdout there is none.
+        // To stdout, no config file is written.
         CHECK(folder("pack --raw -c " + name + " m.safetensors -o - > piped") == 0);
     }
 }
@@ -322,12 +325,12 @@ TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
         model.add(name + ".weight", "BF16", {1, count}, elements(count, element));
     };
     add("one", 1, [](size_t) { return 0x3f80u; });
-    add("equal", 100000, [](size_t) { return 0x3f80u; }); // needs codes of 2 bits
+    add("equal", 100000, [](size_t) { return 0x3f80u; }); // its codes need 2 bits
     add("zeros", 70000,
         [](size_t i) { return i % 50 == 0 ? 0x3f80u + uint32_t(i % 512) : 0x8000u; });
-    // dense in places
+    // Half of the elements are 0.
     add("runs", 200000, [](size_t i) { return i < 100000 ? 0u : 0x3f80u + uint32_t(i % 64 << 7); });
-    // subnormal
+    // Subnormal numbers.
     add("lowest", 500, [](size_t i) { return uint32_t(i % 128); });
     add("highest", 999, [](size_t i) { return 239u << 7 | uint32_t(i % 128); });
     add("all", 2400, [](size_t i) { return uint32_t(i % 240) << 7; });
@@ -335,8 +338,8 @@ TEST_CASE("tool weights: pack --raw -c df11 of tensors at the edge")
     packAndBack(folder, "-c df11", 7);
     CHECK((folder.errors() == ""));
 
-    // Exponents that the format cannot hold stay plain, and are told; others of that form get
-    // patterns of their own.
+    // Tensors with exponents that the format cannot hold stay plain, which is reported. Other
+    // tensors with such names then get patterns of their own.
     add("layer.0", 300, [](size_t i) { return i == 77 ? 0x7f80u : 0x3f80u; });
     add("layer.1", 300, [](size_t) { return 0x3f80u; });
     model.add("empty.weight", "BF16", {0, 4}, "");
@@ -361,7 +364,7 @@ TEST_CASE(
     "tool weights: blocks that pack -c df11 makes fit into the reference kernel's shared memory")
 {
     const Folder folder("out");
-    // Long runs of one exponent among others: a code of 1 bit would give some blocks 32,768
+    // Long runs of one exponent are among others. A code of 1 bit would give some blocks 32,768
     // elements.
     std::mt19937 random = makeRandom(100);
     std::string bytes;

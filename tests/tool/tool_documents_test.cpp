@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Commands and files that docs/packing.md and docs/tool.md show, run and read as they stand there.
+// Runs commands and reads files as docs/packing.md and docs/tool.md show them.
 #include "tests/tool/tool_run.h"
 
 #include <zstd.h>
@@ -12,7 +12,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Returns what stands between the fences of code that a page has.
+// Returns the blocks of code of a page.
 std::vector<std::string> codeOf(const std::string& page)
 {
     std::istringstream text(readFile(fs::path(SLUICE_TEST_DATA_DIR) / "../.." / page));
@@ -29,8 +29,8 @@ std::vector<std::string> codeOf(const std::string& page)
     return blocks;
 }
 
-// Runs the lines of a block that are commands of the tool. `from` becomes `to`: a place that only
-// the system's administrator may write to.
+// Runs the lines of a block that are commands of the tool and returns how many there were. `from`
+// is replaced by `to`, since only the system's administrator may write to `from`.
 uint32_t runBlock(const Folder& tool, const std::string& block, const std::string& from,
                   const std::string& to)
 {
@@ -51,7 +51,7 @@ uint32_t runBlock(const Folder& tool, const std::string& block, const std::strin
 
 using Commands = std::vector<std::string>;
 
-// The end of a group that begins with the bracket at `begin`.
+// Returns where the group ends that begins with the bracket at `begin`.
 size_t endOfGroup(const std::string& text, size_t begin)
 {
     size_t depth = 0, at = begin;
@@ -64,8 +64,8 @@ size_t endOfGroup(const std::string& text, size_t begin)
     return at;
 }
 
-// Returns the commands that a synopsis allows: with "[a]" and without it, with each of "(a | b)", of
-// "[a | b]" and of "a|b" in a word, and with "a..." once.
+// Returns the commands that a synopsis allows. "[a]" gives a command with it and one without it;
+// "(a | b)", "[a | b]" and "a|b" in a word give one for each choice; "a..." is used once.
 Commands expanded(const std::string& synopsis)
 {
     const size_t begin = synopsis.find_first_of("[(");
@@ -88,7 +88,7 @@ Commands expanded(const std::string& synopsis)
     for (std::string word; words >> word;) {
         if (word.size() > 3 && word.compare(word.size() - 3, 3, "...") == 0)
             word.resize(word.size() - 3);
-        if (word.back() == ',') word.pop_back(); // "NAME,..."
+        if (word.back() == ',') word.pop_back(); // so "NAME,..." becomes "NAME"
         Commands longer;
         std::istringstream choices(word);
         for (std::string choice; std::getline(choices, choice, '|');)
@@ -99,7 +99,7 @@ Commands expanded(const std::string& synopsis)
     return all;
 }
 
-// Words in capital letters, and what begins with one, stand for something.
+// Returns the command with values. Words that begin with a capital letter stand for a value.
 std::string replaced(const std::string& command, const std::map<std::string, std::string>& values)
 {
     std::istringstream words(command);
@@ -126,7 +126,8 @@ void makeFiles(const Folder& tool)
     Model bytes = taggedModel();
     bytes.add("a.b.weight", "F8_E4M3", {200, 100}, random);
     tool.write("fp8.safetensors", bytes);
-    fs::create_directories(tool.path / "units"); // beside a packed model goes a config.json
+    // For the config.json that is written beside a packed model.
+    fs::create_directories(tool.path / "units");
     REQUIRE(tool("pack --raw -c df11 bf16.safetensors -o units/model.safetensors") == 0);
     REQUIRE(tool("pack --cache cache -o in.sluice dir file") == 0);
     REQUIRE(tool("pack --shard 1/1 -o shard dir") == 0);
@@ -138,7 +139,7 @@ void makeFiles(const Folder& tool)
     tool.write("in.zst", frame);
 }
 
-// Values of a verb's words that differ from those of the others.
+// Returns values for words of a command. Some verbs need other values than the rest.
 std::map<std::string, std::string> valuesFor(const std::string& command)
 {
     std::map<std::string, std::string> values = {
@@ -157,7 +158,9 @@ std::map<std::string, std::string> valuesFor(const std::string& command)
         {"SHARD", "shard"},
         {"LEVEL", "3"},
         {"FILE.zst", "in.zst"},
+        {"OUT.zst", "out.zst"},
         {"OLD", "in.sluice"},
+        {"LIST", "list"},
         {"NEW", "new.sluice"},
         {"PATCH", "out.patch"},
         {"DEV", "cpu"},
@@ -169,6 +172,7 @@ std::map<std::string, std::string> valuesFor(const std::string& command)
     if (is("sluice unpack") || is("sluice man")) values["DIR"] = "out";
     if (is("sluice unpack") && contains(command, "-o FILE")) values["FILE"] = "out";
     if (is("sluice patch")) values["PATCH"] = "old.patch", values["NEW"] = "again.sluice";
+    if (contains(command, "--frame-size")) values["SIZE"] = "64";
     if (contains(command, "ecf8")) values["IN.safetensors"] = "fp8.safetensors";
     return values;
 }
@@ -186,15 +190,17 @@ TEST_CASE("tool documents: the commands of the page about packing")
     uint32_t ran = 0;
     std::string packed;
     for (const std::string& block : codeOf("docs/packing.md")) {
-        if (contains(block, "sbatch") || contains(block, "SBATCH")) continue; // ./tools/dev slurm
-        if (isWindowsTool() && contains(block, "--emit-ninja")) continue;     // for a POSIX shell
+        // The block is about ./tools/dev slurm.
+        if (contains(block, "sbatch") || contains(block, "SBATCH")) continue;
+        // The block is for a POSIX shell.
+        if (isWindowsTool() && contains(block, "--emit-ninja")) continue;
         ran += runBlock(tool, block, "/var/cache/sluice", "cache");
         if (!tool.has("game.sluice")) continue;
         if (packed.empty()) packed = tool.read("game.sluice");
-        CHECK((tool.read("game.sluice") == packed)); // by shards too
+        CHECK((tool.read("game.sluice") == packed)); // even if it is packed in shards
         fs::remove(tool.path / "game.sluice");
     }
-    CHECK(ran == (isWindowsTool() ? 6 : 7));
+    CHECK(ran == (isWindowsTool() ? 8 : 9));
     REQUIRE(tool("patch game-1.0.sluice 1.1.patch -o again.sluice") == 0);
     CHECK((tool.read("again.sluice") == tool.read("game-1.1.sluice")));
     if (!isWindowsTool()) CHECK(contains(tool.read("pack.ninja"), "--shard"));
@@ -224,7 +230,7 @@ TEST_CASE("tool documents: the rules of the manual")
 
 TEST_CASE("tool documents: the synopses of the manual")
 {
-    // Each takes half a minute and more, and has tests of its own.
+    // Each of these takes half a minute or more, and other tests run it.
     std::map<std::string, const char*> notRun = {
         {"sluice selftest", "tests of selftest, on each device"},
         {"sluice tune", "tests of tune"},
@@ -243,7 +249,7 @@ TEST_CASE("tool documents: the synopses of the manual")
             if (notRun.erase(verb) != 0) continue;
             for (const std::string& command : expanded(synopsis)) {
                 Folder tool;
-                tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers leak
+                tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers have leaks
                 fs::copy(files.path, tool.path, fs::copy_options::recursive);
                 if (contains(command, "unpack"))
                     fs::remove_all(tool.path / "dir"), fs::remove(tool.path / "file");
@@ -253,18 +259,18 @@ TEST_CASE("tool documents: the synopses of the manual")
                 CAPTURE(command);
                 CAPTURE(given);
                 CAPTURE(said);
-                // Without a Vulkan device there are no pipelines to list.
+                // Without a Vulkan device, there are no pipelines to list.
                 CHECK((code == 0 || (code == 5 && contains(given, "--pipelines"))));
                 ++ran;
             }
         }
     }
     CHECK(notRun.empty());
-    CHECK(lines == 23);
+    CHECK(lines == 25);
     CHECK(ran > 40);
 }
 
-// A block with a line that begins so is for a shell.
+// Returns whether a block is for a shell: one of its lines begins like a command.
 bool isForShell(const std::string& block)
 {
     for (const char* begin : {"sluice ", "./tools/dev ", "build/", "cmake ", "spirv ", "    diff "})
@@ -272,7 +278,7 @@ bool isForShell(const std::string& block)
     return false;
 }
 
-// The block compares what all shaders become with what they became before.
+// Runs the block that compares compiled shaders before and after a change.
 void checkShaderComparison(const std::string& block)
 {
     if (isWindowsTool() || std::system("command -v spirv-opt >/dev/null") != 0)
@@ -300,13 +306,14 @@ void checkShaderComparison(const std::string& block)
 
 TEST_CASE("tool documents: what other pages show for a shell runs, or is named here")
 {
-    // How a block begins, and why it does not run here.
+    // The beginnings of blocks that are not run here, and why.
     std::map<std::string, const char*> notRun = {
         {"./tools/dev demo", "fetches assets of games; `test` is what runs this test"},
         {"./tools/dev build\nSLUICE_TEST_DEVICES=", "is how this test was built; watch has no end"},
         {"./tools/dev build\nbuild/release/bin/sluice selftest", "selftest and tune have tests"},
         {"sass() {", "takes CUDA's cuobjdump, and two builds"},
         {"sluice bench", "takes minutes; bench has tests"},
+        {"sluice pack -o game.sluice", "the tests of the manual run these verbs"},
     };
     uint32_t ran = 0;
     for (const char* page :
@@ -324,7 +331,7 @@ TEST_CASE("tool documents: what other pages show for a shell runs, or is named h
                 continue;
             }
             ++ran;
-            // One block is left that neither runs as an example does nor is named.
+            // Only one block remains that is neither an example nor named above.
             REQUIRE(block.rfind("spirv() {", 0) == 0);
             checkShaderComparison(block);
         }
@@ -342,10 +349,11 @@ TEST_CASE("tool documents: what ./tools/dev fetches is signed")
         if (name.find(".sh") == std::string::npos) continue;
         std::istringstream text(readFile(entry.path()));
         for (std::string line; std::getline(text, line);) {
-            line.erase(std::min(line.find("# "), line.size())); // what a comment says
+            line.erase(std::min(line.find("# "), line.size())); // without the comment
             CAPTURE(name);
             CAPTURE(line);
-            // apt refuses what is not signed unless it is told, debootstrap only when it is told.
+            // apt refuses what is not signed, unless options turn this off. debootstrap refuses it
+            // only with an option.
             for (const char* unsafe : {"curl", "wget", "unauthenticated", "trusted=yes", "no-check",
                                        "AllowInsecure", "allow-insecure"})
                 CHECK(!contains(line, unsafe));

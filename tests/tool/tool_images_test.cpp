@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack --images: KTX2 and DDS files in an archive, and out of it.
+// Tests sluice pack --images: KTX2 and DDS files are packed and unpacked.
 #include <cstring>
 #include <map>
 
@@ -18,7 +18,7 @@ struct NamedImage {
     Bytes file;
 };
 
-// Large enough that levels have tiles of their own.
+// The images are so large that levels have tiles of their own.
 std::vector<NamedImage> someImages()
 {
     const TestImage colours(43, 200, 200, 0, 0, 1, 8), blocks(145, 400, 300, 0, 0, 1, 9),
@@ -61,7 +61,7 @@ TEST_CASE("tool: images are packed without their schemes and come back")
             CAPTURE(name);
             const std::string back = tool.read("out/in/" + name);
             checkSlices(Bytes(back.begin(), back.end()), one.image);
-            // As if it had never been packed.
+            // The file is as if it had never been supercompressed.
             const bool dds = name.find(".dds") != std::string::npos;
             CHECK(back == text(dds ? one.file : makeKtx2(one.image)));
             const size_t at = json.find("\"in/" + name + "\"");
@@ -87,13 +87,14 @@ TEST_CASE("tool: images are packed without their schemes and come back")
 TEST_CASE("tool: tiles of an image begin at its large levels")
 {
     Folder tool("in");
-    const TestImage image(145, 1024, 1024, 0, 0, 1, 11); // 1 MiB, 256 KiB, 64 KiB, and 21.9 KB
+    // Its levels have 1 MiB, 256 KiB, 64 KiB, and in all 21.9 KB for the rest.
+    const TestImage image(145, 1024, 1024, 0, 0, 1, 11);
     tool.write("in/a.ktx2", text(makeKtx2(image, 2, packZstd)));
     tool.write("in/b.dds", text(makeDds10(image, 98)));
-    REQUIRE(tool("pack --images -o a.sluice in") == 0);
+    REQUIRE(tool("pack --images --tile-size 256 -o a.sluice in") == 0);
     REQUIRE(tool("info --json a.sluice") == 0);
     const std::string json = tool.output();
-    // The tail is one tile; in DDS the header is another.
+    // The small levels are one tile. In DDS the header is another tile.
     CHECK(contains(json.substr(json.find("in/a.ktx2")), "\"tiles\": 7,"));
     CHECK(contains(json.substr(json.find("in/b.dds")), "\"tiles\": 8,"));
 }
@@ -118,18 +119,18 @@ TEST_CASE("tool: what is packed as no image, and the hint")
     REQUIRE(tool("pack --images -o a.sluice in") == 0);
     for (const auto& file : files)
         CHECK(contains(tool.errors(), "in/" + std::string(file.first) + ": packed as no image: "));
-    CHECK(tool.onCpu("verify --compare . a.sluice") == 0); // they are as they were
+    CHECK(tool.onCpu("verify --compare . a.sluice") == 0); // the files come back as they were
     REQUIRE(tool("info --json a.sluice") == 0);
     CHECK(!contains(tool.output(), "\"type\": 1"));
 
-    // The scheme is not undone where that gives more than is allowed.
+    // The scheme is not undone if the result would be larger than allowed.
     tool.write("three/a.ktx2", text(good));
     REQUIRE(tool("pack --images --max-output 1K -o f.sluice three") == 0);
     CHECK(contains(tool.errors(), "a.ktx2: packed as no image: decodes to "));
     REQUIRE(tool("pack -f --images -o f.sluice three") == 0);
     CHECK(tool.errors().empty());
 
-    // Without the option nothing is different but the hint.
+    // Without the option only the hint is different.
     tool.write("one/a.ktx2", text(good));
     REQUIRE(tool("pack -o b.sluice one") == 0);
     CHECK(contains(tool.errors(), "1 KTX2 file is supercompressed: --images"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which kernels the tool has pipelines made for: those that the assets at hand need.
+// Tests for which kernels the tool makes pipelines: those that its assets need.
 #include <doctest/doctest.h>
 
 #include <sluice/sluice.h>
@@ -32,6 +32,7 @@ TEST_CASE("tool kernels: no pipelines are made for codecs that an archive does n
     CHECK((kernelsFor(tool, "sound.wav") & SLUICE_KERNELS_FILTER) != 0);
     CHECK((kernelsFor(tool, "sound.wav text.txt") & SLUICE_KERNELS_FLOAT) == 0);
     CHECK((kernelsFor(tool, "-c huff text.txt") & SLUICE_KERNELS_FLOAT) != 0);
+    CHECK(kernelsFor(tool, "-c zstd text.txt") == (SLUICE_KERNELS_ZSTD | SLUICE_KERNELS_CHECKSUM));
     tool.write("none.txt", "");
     CHECK(kernelsFor(tool, "none.txt") == SLUICE_KERNELS_CHECKSUM);
     CHECK(tool.onCpu("verify -q x.sluice") == 0);

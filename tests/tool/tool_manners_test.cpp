@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sluice command as people use it: what pack leaves out, parts of archives, damage that does
-// not end everything, terminals, typing errors.
+// Tests the sluice command as people use it: what pack leaves out, parts of archives, damage that
+// does not end everything, terminals, typing errors.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -18,7 +19,7 @@ using namespace sluice::test;
 
 namespace {
 
-// A terminal that the tool can be given.
+// A terminal to which the tool can write.
 class Terminal {
 public:
     explicit Terminal(unsigned short columns)
@@ -28,7 +29,8 @@ public:
         REQUIRE(grantpt(m_descriptor) == 0);
         REQUIRE(unlockpt(m_descriptor) == 0);
         m_path = ptsname(m_descriptor);
-        m_tool = open(m_path.c_str(), O_RDWR | O_NOCTTY); // keeps what the tool wrote
+        // Kept open, so that what the tool wrote remains.
+        m_tool = open(m_path.c_str(), O_RDWR | O_NOCTTY);
         REQUIRE(m_tool >= 0);
         struct winsize window = {};
         window.ws_row = 24;
@@ -65,7 +67,7 @@ std::string names(const Folder& tool, const std::string& archive)
     return tool.output();
 }
 
-// Flips a bit in the stored bytes of one tile of an asset.
+// Flips a bit in the stored bytes of one of an asset's tiles.
 void damageTile(const Folder& tool, const std::string& archive, uint32_t asset, uint32_t tile)
 {
     std::string file = tool.read(archive);
@@ -98,7 +100,7 @@ TEST_CASE("tool manners: pack says what it leaves out, and does not pack its own
     CHECK(tool.read("a/x.sluice") == first);
     CHECK(tool("pack -q -f -o a/x.sluice a") == 0);
     CHECK(tool.errors() == "");
-    CHECK(tool("pack -o - a >a/y.sluice") == 0); // the shell has made the file before
+    CHECK(tool("pack -o - a >a/y.sluice") == 0); // the shell has made the file before the tool runs
     CHECK(names(tool, "a/y.sluice") == "a/empty\na/one.txt\na/sub/two.bin\na/x.sluice\n");
 }
 
@@ -125,8 +127,9 @@ TEST_CASE("tool manners: --exclude and --dry-run")
     CHECK(packed("--exclude '**/deep'") == "a/empty\na/one.txt\na/sub/three.txt\na/sub/two.bin\n");
     CHECK(tool("pack --dry-run -o x.sluice a --exclude deep") == 0);
     CHECK(contains(tool.errors(), "left out: 1 name excluded"));
-    CHECK(tool("pack -f -o y.sluice a --exclude 'a/*/four.txt'") == 1); // a/sub/deep/four.txt
-    const std::string stars(300, '*');                                  // no glob takes long
+    // a/sub/deep/four.txt does not match.
+    CHECK(tool("pack -f -o y.sluice a --exclude 'a/*/four.txt'") == 1);
+    const std::string stars(300, '*'); // no glob may take long
     CHECK(tool("pack -f -o z.sluice a --exclude '" + stars + "a" + stars + "b" + stars + "/'") ==
           1);
     CHECK(tool("pack --raw --exclude x -o r a/one.txt") == 1);
@@ -142,7 +145,7 @@ TEST_CASE("tool manners: files stay executable")
         return uint32_t(information.st_mode & 0777);
     };
     fs::permissions(tool.path / "a/one.txt", fs::perms(0755));
-    tool.write("a/photo.tga", picture()); // has filters among its parameters
+    tool.write("a/photo.tga", picture()); // it has filters among its parameters
     fs::permissions(tool.path / "a/photo.tga", fs::perms(0700));
     fs::permissions(tool.path / "a/sub/two.bin", fs::perms(0644));
     for (const char* codec : {"gstd", "store"}) {
@@ -174,12 +177,13 @@ TEST_CASE("tool manners: parts of an archive")
     CHECK(tool.onCpu("unpack x.sluice a/sub -C o") == 0);
     CHECK(tool.read("o/a/sub/two.bin") == tool.read("a/sub/two.bin"));
     CHECK_FALSE(tool.has("o/a/one.txt"));
-    CHECK(tool.onCpu("unpack x.sluice a/one.txt -o -") == 0); // -o takes one asset: this is one
+    // -o is for one asset, and this is one.
+    CHECK(tool.onCpu("unpack x.sluice a/one.txt -o -") == 0);
     CHECK(tool.output() == tool.read("a/one.txt"));
     CHECK(tool.onCpu("verify x.sluice a/one.txt") == 0);
     CHECK(contains(tool.output(), "ok, 1 assets"));
     for (const char* wrong : {"a/on", "a/one.txt/", "b", "a/sub/two.bin2", "--only '*.bmp'"}) {
-        const bool isName = std::string(wrong) == "a/one.txt/"; // a slash at the end does not hurt
+        const bool isName = std::string(wrong) == "a/one.txt/"; // a slash at the end does no harm
         CHECK_MESSAGE(tool.onCpu(std::string("unpack x.sluice -C p ") + wrong) == (isName ? 0 : 1),
                       wrong);
     }
@@ -190,8 +194,9 @@ TEST_CASE("tool manners: parts of an archive")
 TEST_CASE("tool manners: --keep-going names all that is wrong")
 {
     Tool tool;
-    tool.write("a/three.txt", noise(200000));
-    REQUIRE(tool("pack -c gdeflate -o x.sluice a") == 0); // empty, one.txt, sub/two.bin, three.txt
+    tool.write("a/three.txt", noise(200001).substr(1)); // no tile is equal to one of two.bin
+    // The assets are empty, one.txt, sub/two.bin and three.txt.
+    REQUIRE(tool("pack -c gdeflate -o x.sluice a") == 0);
     REQUIRE(names(tool, "x.sluice") == "a/empty\na/one.txt\na/sub/two.bin\na/three.txt\n");
     damageTile(tool, "x.sluice", 2, 0);
     damageTile(tool, "x.sluice", 3, 1);
@@ -211,7 +216,7 @@ TEST_CASE("tool manners: --keep-going names all that is wrong")
     CHECK_FALSE(tool.has("o/a/three.txt"));
     CHECK_FALSE(tool.hasTemporaries());
 
-    // Records whose checksum is wrong: the asset is skipped, those around it are not.
+    // Tile records with a wrong checksum: the asset is skipped, but not those around it.
     std::string file = tool.read("x.sluice");
     uint8_t* bytes = reinterpret_cast<uint8_t*>(file.data());
     const uint8_t* entry = bytes + loadLe64(bytes + headerIndexOffset) + assetBytes;
@@ -221,7 +226,7 @@ TEST_CASE("tool manners: --keep-going names all that is wrong")
     CHECK(contains(tool.errors(), "'a/one.txt': tile records, from byte "));
     CHECK(contains(tool.errors(), "3 of 4 assets are not right"));
 
-    // It also names what differs from files, and what is missing there.
+    // It also names assets that differ from their files, or have none.
     REQUIRE(tool("pack -o y.sluice a") == 0);
     tool.write("a/one.txt", std::string(100003, 'y'));
     fs::remove(tool.path / "a/three.txt");
@@ -269,7 +274,8 @@ TEST_CASE("tool manners: terminals")
     tool.write("b/long", std::string(1 << 20, 'q') + noise(4 << 20));
     CHECK(tool("pack -j 1 -l 12 -o x.sluice b 2>&9") == 0);
     const std::string shown = narrow.read();
-    // One line of progress at a time, none as wide as the terminal, and the summary at the end.
+    // There is one line of progress at a time. None is as wide as the terminal, and the summary
+    // comes last.
     size_t lines = 0;
     for (size_t at = 0, end; (at = shown.find("\r\033[K", at)) != std::string::npos; at = end) {
         end = shown.find('\r', at + 4);
@@ -289,7 +295,21 @@ TEST_CASE("tool manners: terminals")
         end = std::min(measured.find('\r', at + 4), measured.size());
         CHECK(end - at - 4 < 24);
     }
-    CHECK(measured.substr(measured.size() - 4) == "\r\033[K"); // nothing is left on the line
+    CHECK(measured.substr(measured.size() - 4) == "\r\033[K"); // the line is empty at the end
+    CHECK(tool("selftest --device cpu --tier fast 2>&9") == 0);
+    CHECK(contains(narrow.read(), "\r\033[Ktesting cpu fast: scan,"));
+    // Help is as wide as the terminal, unless COLUMNS says otherwise.
+    const Terminal page(60);
+    for (const char* columns : {"", "50"}) {
+        tool.environment = std::string("export COLUMNS=") + columns + ";";
+        CHECK(tool("pack --help >" + page.path()) == 0);
+        std::istringstream help(page.read());
+        size_t longest = 0;
+        for (std::string line; std::getline(help, line);)
+            longest = std::max(longest, line.size() - (line.back() == '\r' ? 1 : 0));
+        CHECK(longest <= (*columns == 0 ? 60 : 50));
+        CHECK(longest > (*columns == 0 ? 50 : 40));
+    }
 }
 
 TEST_CASE("tool manners: summary, long options, typing errors")
@@ -313,12 +333,12 @@ TEST_CASE("tool manners: summary, long options, typing errors")
         CHECK(tool.errors() == "sluice: " + message + "\n");
     };
     says("", "the line has no command; see sluice --help");
-    says("help pack", "there is no command 'help' (did you mean '--help'?); see sluice --help");
     says("x x.sluice", "there is no command 'x' (did you mean 'unpack'?); see sluice --help");
     says("-q list a",
          "there is no command 'list' (did you mean 'unpack --list'?); see sluice --help");
     says("pack -c gsdt -o y.sluice a",
-         "--codec: gsdt not in {gstd,gdeflate,float,huff,store,df11,ecf8} (did you mean 'gstd'?); "
+         "--codec: gsdt not in {gstd,zstd,gdeflate,float,huff,store,df11,ecf8} (did you mean "
+         "'gstd'?); "
          "see sluice pack --help");
     CHECK(tool("pack --codec store --threads 2 --output long.sluice a") == 0);
     CHECK(tool("pack -c store -j 2 -o short.sluice a") == 0);
@@ -332,13 +352,13 @@ TEST_CASE("tool manners: summary, long options, typing errors")
 TEST_CASE("tool manners: auto says what it took where that is no GPU")
 {
     Tool tool;
-    tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers leak
+    tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers have leaks
     REQUIRE(tool("pack -o x.sluice a") == 0);
     REQUIRE(tool("verify -v x.sluice") == 0);
     const bool isHost = contains(tool.output(), "host ms");
     CHECK(contains(tool.errors(), "there is no GPU") == isHost);
     REQUIRE(tool("verify -q x.sluice") == 0);
     CHECK(tool.errors() == "");
-    REQUIRE(tool("verify x.sluice --device cpu") == 0); // asked for
+    REQUIRE(tool("verify x.sluice --device cpu") == 0); // the user asked for it
     CHECK_FALSE(contains(tool.errors(), "there is no GPU"));
 }

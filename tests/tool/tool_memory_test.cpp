@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packing takes bounded memory, however large a file is; archives above 4 GiB.
+// Tests that packing takes bounded memory, however large a file is, and tests archives above 4 GiB.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -13,12 +13,12 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimits = false; // sanitizers reserve more than any limit allows
+constexpr bool kLimits = false; // sanitizers reserve more than any limit
 #else
 constexpr bool kLimits = true;
 #endif
 
-// Files with a start, a middle and an end, and holes between them.
+// Writes a file with bytes at the beginning and at the end, and a hole between them.
 void writeSparse(const Folder& tool, const std::string& name, uint64_t size)
 {
     tool.write(name, noise(3000));
@@ -41,7 +41,7 @@ TEST_CASE("tool memory: a file larger than what may be allocated is packed and u
     if (isWindowsTool("Wine takes address space without a limit")) return;
     Tool tool;
     writeSparse(tool, "f/large.bin", 520 * kMiB);
-    // KiB of address space, the program and its libraries among them.
+    // KiB of address space, for the program and its libraries, too.
     tool.environment = "ulimit -v 460000;";
     REQUIRE(tool("pack -l 1 -j 1 -o large.sluice f") == 0);
     REQUIRE(tool("pack -l 1 -j 1 --cache cache --shard 1/1 -o 1.shard f") == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Extents in an order of their own: written, read, refused where the order is broken; pack --order.
+// Tests extents in an order of their own: they are written and read, and broken orders are refused.
+// Also tests pack --order.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ Bytes packInOrder(const std::vector<std::string>& names, SluiceStatus expected =
     return file;
 }
 
-// The names in the order of their extents.
+// Returns the names in the order of their extents.
 std::vector<std::string> orderOf(const Bytes& file)
 {
     SluiceArchive archive;
@@ -113,7 +114,7 @@ TEST_CASE("archive order: broken orders are refused")
         }
     }
     CHECK(refused > 50);
-    // A ring, and a right chain against the offsets.
+    // The successors form a ring, or a chain that contradicts the offsets.
     CHECK(checkWith([&](uint8_t* successors) {
               for (uint32_t i = 0; i < count; ++i)
                   storeLe32(successors + 4 * i, (i + 1) % count);
@@ -123,7 +124,7 @@ TEST_CASE("archive order: broken orders are refused")
                   storeLe32(successors + 4 * i, i + 1 < count ? i + 1 : 0xffffffffu);
           }) == SLUICE_ERROR_FORMAT);
     Editable newer(good);
-    newer.file[headerVersionMajor] = 4;
+    newer.file[headerVersionMajor] = 5;
     newer.sealHeader();
     CHECK(check(newer.file) == SLUICE_ERROR_VERSION);
 }
@@ -160,7 +161,7 @@ TEST_CASE("tool order: as the list says, the rest after it")
     REQUIRE(tool("pack -l 1 --no-share --order list -o y.sluice a") == 0);
     CHECK(tool.read("y.sluice") == tool.read("plain.sluice"));
     CHECK(tool("pack -l 1 --order nowhere -f -o y.sluice a") == 2);
-    // As editors of other systems write it, with folders.
+    // The list is as editors of other systems write it, and has folders.
     tool.write("list", "\xef\xbb\xbf./a/5\r\n./a/4/\r\na/sub\r\n");
     REQUIRE(tool("pack -l 1 --no-share --order list -f -o y.sluice a") == 0);
     const std::string folders = tool.read("y.sluice");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice diff and sluice patch.
+// Tests sluice diff and sluice patch.
 #include "tests/tool/tool_run.h"
 
 using namespace sluice::test;
 
 namespace {
 
-// Two archives: before.sluice and after.sluice.
+// Makes two archives, before.sluice and after.sluice.
 class Versions : public Tool {
 public:
     Versions()
@@ -14,11 +14,11 @@ public:
         for (int i = 0; i < 40; ++i)
             write("a/files/" + std::to_string(i), noise(5000 + size_t(i) * 100));
         write("a/photo.tga", picture());
-        REQUIRE((*this)("pack -o before.sluice a") == 0);
-        write("a/files/17", noise(8000)); // grows: what follows moves
+        REQUIRE((*this)("pack --tile-size 256 -o before.sluice a") == 0);
+        write("a/files/17", noise(8000)); // it grows, so what follows moves
         write("a/files/new", noise(3000).substr(100));
         fs::remove(path / "a/files/30");
-        REQUIRE((*this)("pack -o after.sluice a") == 0);
+        REQUIRE((*this)("pack --tile-size 256 -o after.sluice a") == 0);
     }
 };
 
@@ -39,8 +39,8 @@ TEST_CASE("tool patch: a patch makes the new archive, byte for byte")
     CHECK(tool.output() == tool.read("after.sluice"));
     CHECK(tool("-v diff -f after.sluice before.sluice -o p.patch") == 0);
     CHECK(tool.onCpu("verify made.sluice") == 0);
-    tool.write("order", "a/photo.tga\na/files/7\n"); // the same tiles elsewhere
-    REQUIRE(tool("pack --order order -o ordered.sluice a") == 0);
+    tool.write("order", "a/photo.tga\na/files/7\n"); // the same tiles in other places
+    REQUIRE(tool("pack --tile-size 256 --order order -o ordered.sluice a") == 0);
     CHECK(tool("diff after.sluice ordered.sluice -o o.patch") == 0);
     CHECK(fs::file_size(tool.path / "o.patch") < 2000);
     CHECK(tool("patch after.sluice o.patch -o made2.sluice") == 0);
@@ -54,13 +54,14 @@ TEST_CASE("tool patch: the old archive stays until the new one is right")
     REQUIRE(tool("diff before.sluice after.sluice -o p.patch") == 0);
     CHECK(tool("patch before.sluice p.patch -o before.sluice") == 2);
     std::string damaged = tool.read("p.patch");
-    damaged[1000] = char(damaged[1000] ^ 1); // carried bytes: the result's checksum alone tells
+    // A byte that the patch carries: only the checksum of the result shows it.
+    damaged[1000] = char(damaged[1000] ^ 1);
     tool.write("bad.patch", damaged);
     CHECK(tool("patch -f before.sluice bad.patch -o before.sluice") == 3);
     CHECK(contains(tool.errors(), "bad.patch: "));
     CHECK(tool.read("before.sluice") == before);
     CHECK_FALSE(tool.hasTemporaries());
-    // Half the output is written when the system ends the run.
+    // The system ends the run after half of the output.
     tool.environment = "ulimit -c 0; ulimit -f " + std::to_string(after.size() / 1024) + ";";
     CHECK(tool("patch -f before.sluice p.patch -o before.sluice") != 0);
     tool.environment.clear();
@@ -68,8 +69,8 @@ TEST_CASE("tool patch: the old archive stays until the new one is right")
     if (isWindowsTool("Wine replaces no file that is open")) return;
     CHECK(tool("patch -f before.sluice p.patch -o before.sluice") == 0);
     CHECK(tool.read("before.sluice") == after);
-    CHECK(tool("patch -f before.sluice p.patch -o before.sluice") ==
-          3); // it is not the old one now
+    // The file is not the old one any more.
+    CHECK(tool("patch -f before.sluice p.patch -o before.sluice") == 3);
     CHECK(contains(tool.errors(), "p.patch: the patch is for another file than before.sluice"));
     CHECK(tool.read("before.sluice") == after);
 }
@@ -102,8 +103,8 @@ TEST_CASE("tool patch: other files")
     CHECK_FALSE(tool.has("p.patch"));
     CHECK_FALSE(tool.has("x"));
     tool.damage("before.sluice");
-    CHECK(tool("info before.sluice") == 0); // a tile is damaged, no table
+    CHECK(tool("info before.sluice") == 0); // a tile is damaged, but no table
     CHECK(tool("diff after.sluice before.sluice -o p.patch") == 0);
-    CHECK(tool("patch after.sluice p.patch -o made.sluice") == 0); // damage is kept as it is
+    CHECK(tool("patch after.sluice p.patch -o made.sluice") == 0); // the damage is copied as it is
     CHECK(tool.read("made.sluice") == tool.read("before.sluice"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// devices --json and selftest --json, which go into reports of problems: what is in them, and that
-// their lines can be read in a mail.
+// Tests devices --json and selftest --json, which are for reports of problems: what they contain,
+// and that their lines are short enough for a mail.
 #include <fstream>
 #include <sstream>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Parses what the tool printed; its lines have less than 100 columns.
+// Parses what the tool printed and checks that its lines have fewer than 100 columns.
 Json parsed(const std::string& text)
 {
     std::istringstream lines(text);
@@ -48,7 +48,8 @@ void checkDevice(const Json& device)
     CHECK(device.at("memory").is_number_unsigned());
     CHECK(device.at("vendorId").is_number_unsigned());
     CHECK((device.at("api") == "") == (selector == "cpu"));
-    if (selector.rfind("vulkan", 0) == 0) { // each feature is there, or it is said what it costs
+    // Each feature is there or is listed with what its lack costs.
+    if (selector.rfind("vulkan", 0) == 0) {
         CHECK(device.at("features").size() + device.at("absent").size() == 8);
         for (const Json& one : device.at("absent"))
             CHECK(one.at("costs").get<std::string>().size() > 10);
@@ -57,7 +58,7 @@ void checkDevice(const Json& device)
     const auto has = [&](const char* tier) {
         return std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
     };
-    // A tier is there, or it is said why not.
+    // Each tier is there or is listed with a reason.
     if (selector.rfind("vulkan", 0) == 0 && !tiers.empty())
         CHECK(missing.size() == (has("ext") ? 0u : 1u) + (has("base") ? 0u : 1u));
     if (tiers.empty()) CHECK(missing.size() == 1);
@@ -73,7 +74,7 @@ void checkDevice(const Json& device)
 TEST_CASE("tool report: devices --json says what a report of a problem needs")
 {
     Tool tool;
-    tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers leak
+    tool.environment = "export ASAN_OPTIONS=detect_leaks=0;"; // drivers have leaks
     REQUIRE(tool("devices --json") == 0);
     const Json json = parsed(tool.output());
     checkMachine(json);
@@ -92,7 +93,7 @@ TEST_CASE("tool report: devices --json says what a report of a problem needs")
     REQUIRE(tool("devices -v") == 0);
     CHECK(contains(tool.output(), json.at("os").get<std::string>()));
 
-    // Without a driver the loader's answer is there, and the CPU.
+    // Without a driver, the loader's answer and the CPU are still there.
     tool.environment += "export VK_DRIVER_FILES=/nothing VK_ICD_FILENAMES=/nothing;";
     REQUIRE(tool("devices --json") == 0);
     const Json bare = parsed(tool.output());
@@ -141,7 +142,7 @@ TEST_CASE("tool report: selftest --json has each tier's results")
         CHECK(result.at("passed") == true);
         CHECK(result.count("notRun") == 0);
         CHECK(result.count("differences") == 0);
-        CHECK(result.at("kernels").size() == 13);
+        CHECK(result.at("kernels").size() == 15);
         for (const Json& kernel : result.at("kernels"))
             CHECK(kernel == true);
     }

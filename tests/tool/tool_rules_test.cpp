@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// pack --rules and --explain: which file is encoded how, and why.
+// Tests pack --rules and --explain: how each file is encoded, and why.
 #include <doctest/doctest.h>
 
 #include "tests/tool/tool_run.h"
@@ -16,7 +16,7 @@ void writeTree(const Folder& tool)
     tool.write("a/long", std::string(600000, 'q') + noise(300000));
 }
 
-// The line of an asset in `sluice info --json`.
+// Returns the line of an asset in `sluice info --json`.
 std::string lineOf(const std::string& json, const std::string& name)
 {
     const size_t at = json.find("\"name\": \"" + name + "\"");
@@ -58,7 +58,7 @@ TEST_CASE("tool rules: the last one that matches has its way, option by option")
     CHECK(numberAfter(lineOf(json, "a/s/one.wav"), "gstdTiles") == 0);
     CHECK(numberAfter(lineOf(json, "a/s/deep/two.wav"), "gstdTiles") != 0);
     CHECK(numberAfter(lineOf(json, "a/s/deep/two.wav"), "filteredTiles") != 0);
-    // A rule says what the command line could say for all.
+    // A rule for all files does the same as options of the command line.
     fs::create_directory(tool.path / "b");
     fs::copy(tool.path / "a/p/one.tga", tool.path / "b/one.tga");
     REQUIRE(tool("pack --filters none -l 2 -o plain.sluice b") == 0);
@@ -103,7 +103,7 @@ TEST_CASE("tool rules: each choice is explained")
     CHECK(contains(said, "level          2          (r.toml:1, files = \"*.tga\")"));
     CHECK(contains(said, "filters        up,planes  (r.toml:5, files = \"a/p/*\")"));
     CHECK(contains(said, "copy-depth     2          (command line)"));
-    CHECK(contains(said, "tile-size      256        (default)"));
+    CHECK(contains(said, "tile-size      160        (default)"));
     CHECK_FALSE(contains(said, "decode-speed"));
     CHECK(contains(said, "gstd, tiles of"));
     CHECK(contains(said, "filter: "));
@@ -136,8 +136,9 @@ TEST_CASE("tool rules: what is wrong in them is said with its line")
         {"[[rule]]\nfiles = \"*\"\nlevel = \"3\"\n", "r.toml:3: level is a number"},
         {"[[rule]]\nfiles = \"*\"\nlevel = 3.0\n", "r.toml:3: level is a number"},
         {"[[rule]]\nfiles = [\"*\",\n3]\n", "files: a glob is a string"},
-        {"[[rule]]\nfiles = \"*\"\ncodec = \"zip\"\n", "codec 'zip' is none of gstd, gdeflate"},
-        {"[[rule]]\nfiles = \"*\"\ncodec = \"df11\"\n", "is none of gstd, gdeflate"},
+        {"[[rule]]\nfiles = \"*\"\ncodec = \"zip\"\n",
+         "codec 'zip' is none of gstd, zstd, gdeflate"},
+        {"[[rule]]\nfiles = \"*\"\ncodec = \"df11\"\n", "is none of gstd, zstd, gdeflate"},
         {"[[rule]]\nfiles = \"*\"\ncodec = \"store\"\nlevel = 3\n", "level is without effect"},
         {"[[rule]]\nfiles = \"*\"\nfilters = \"sharpen\"\n", "r.toml:3: --filters: 'sharpen'"},
         {"[[rule]]\nfiles = \"*\"\nimages = 1\n", "r.toml:3: images is true or false"},

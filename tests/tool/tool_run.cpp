@@ -103,6 +103,8 @@ void Tool::checkSame(const fs::path& root) const
         CHECK(read(name) == readFile(path / root / name));
 }
 
+std::string after(const std::string& commands) { return "--version >&2; " + commands; }
+
 std::string noise(size_t size)
 {
     std::string text(size, 0);
@@ -177,11 +179,12 @@ void Model::add(const std::string& name, const std::string& dtype,
 
 namespace {
 
-// ecf8: by the names and types of ECF8's own packer.
+// Adds the tensors of a unit. ecf8: with the names and types of ECF8's own packer.
 void addParts(Model& model, const std::string& module, const Df11Tensors& unit,
               const std::vector<uint64_t>& splits, bool ecf8)
 {
-    const bool words = !ecf8 && unit.kind != SLUICE_DF11_BF16; // positions by their true type
+    // Positions have their true type, I64.
+    const bool words = !ecf8 && unit.kind != SLUICE_DF11_BF16;
     const auto add = [&](const char* name, const Bytes& bytes) {
         model.add(module + name, "U8", {bytes.size()}, text(bytes));
     };

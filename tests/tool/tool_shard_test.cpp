@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// pack --shard and join: the archive that one process makes, from any shards in any order; and the
-// build file that packs in shards.
+// Tests pack --shard and join: any shards in any order give the archive that a single process
+// makes. Also tests the build file that packs in shards.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -14,8 +14,8 @@
 namespace sluice::test {
 namespace {
 
-// Files of several kinds and sizes; some share the description of a filter, and some of these lose
-// it.
+// Writes files of several kinds and sizes. Some have the same description of a filter, and some of
+// these are packed without it.
 void writeTree(const Folder& tool)
 {
     tool.write("a/long", std::string(600000, 'q') + noise(300000));
@@ -32,7 +32,7 @@ void writeTree(const Folder& tool)
 
 std::string shardName(uint32_t number) { return std::to_string(number) + ".shard"; }
 
-// Packs all shards; returns their names in an order that is not theirs.
+// Packs all shards and returns their names in another order.
 std::string packShards(const Folder& tool, uint32_t count, const std::string& options)
 {
     std::string names;
@@ -84,7 +84,7 @@ TEST_CASE("tool shards: with a cache and after a kill")
         kill(child, SIGKILL);
         int status = 0;
         waitpid(child, &status, 0);
-        // There is all of it or nothing, whenever it was killed.
+        // Whenever it is killed, the shard is there as a whole or not at all.
         const bool wasKilled = WIFSIGNALED(status);
         CHECK((wasKilled || tool.has("1.shard")));
         if (tool.has("1.shard")) CHECK(tool.read("1.shard") == tool.read("whole.shard"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests what the tool writes for shells and for man: completions, run in the shells that there are,
-// and manual pages that name what --help names.
+// Tests what the tool writes for shells and for man: completions run in the shells that there are,
+// and manual pages name what --help names.
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
@@ -32,14 +32,14 @@ Names linesOf(const std::string& text)
     return lines;
 }
 
-// Runs a command in the folder of the test; what it prints is in "shown".
+// Runs a command in the folder of the test. Its output goes to the file "shown".
 int run(const Folder& folder, const std::string& command)
 {
     return std::system(
         ("cd '" + folder.path.string() + "' && " + command + " >shown 2>&1 </dev/null").c_str());
 }
 
-// Returns what bash offers for the last of some words, which may be empty.
+// Returns what bash offers for the last one of some words, which may be empty.
 Names bashOffers(const Folder& folder, const std::string& words)
 {
     folder.write("try.sh", "source ./sluice.bash\nCOMP_WORDS=(sluice " + words +
@@ -49,7 +49,7 @@ Names bashOffers(const Folder& folder, const std::string& words)
     return linesOf(folder.read("shown"));
 }
 
-// The verbs, or the options, that a help text describes.
+// Returns the verbs, or the options, that a help text describes.
 Names namesOfHelp(const std::string& help, bool verbs)
 {
     const std::string text = verbs ? help.substr(help.find("\nSubcommands:")) : help;
@@ -105,12 +105,13 @@ TEST_CASE("tool shell: bash completes verbs, options and values")
     CHECK(bashOffers(tool, "cache ''").count("trim") == 1);
     CHECK(bashOffers(tool, "completion ''") == Names{"bash", "zsh", "fish"});
     CHECK(bashOffers(tool, "man un") == Names{"unpack"});
-    CHECK(bashOffers(tool, "pack -l ''").empty()); // nobody can guess it
+    CHECK(bashOffers(tool, "pack -l ''").empty()); // there is nothing to offer for a number
     CHECK(bashOffers(tool, "unpack x") == Names{"x.sluice"});
     CHECK(bashOffers(tool, "unpack a") == Names{"a", "a name"});
-    CHECK(bashOffers(tool, "unpack x.sluice -C a") == Names{"a"}); // folders alone
+    CHECK(bashOffers(tool, "unpack x.sluice -C a") == Names{"a"}); // folders only
     CHECK(bashOffers(tool, "pack -o x") == Names{"x.sluice"});
-    CHECK(bashOffers(tool, "pack -o info -") != bashOffers(tool, "info -")); // a file of that name
+    // "info" is a file's name here.
+    CHECK(bashOffers(tool, "pack -o info -") != bashOffers(tool, "info -"));
     CHECK(bashOffers(tool, "pack -- -").empty());
 }
 
@@ -139,7 +140,8 @@ TEST_CASE("tool shell: zsh and fish read their completions")
         CHECK(run(tool, "HOME=. fish -c 'source ./sluice.fish; complete -C \"sluice " + line +
                             "\"'") == 0);
         Names names;
-        for (const std::string& shown : linesOf(tool.read("shown"))) // "NAME\tDESCRIPTION"
+        // Lines are "NAME\tDESCRIPTION".
+        for (const std::string& shown : linesOf(tool.read("shown")))
             names.insert(shown.substr(0, shown.find('\t')));
         return names;
     };
@@ -194,7 +196,7 @@ TEST_CASE("tool shell: manual pages name all that --help names")
     }
     if (hasProgram("mandoc")) {
         run(tool, "mandoc -T lint -W warning m/*.1");
-        // A page has no date: the same sources give the same pages.
+        // A page has no date, so that the same sources give the same pages.
         for (const std::string& line : linesOf(tool.read("shown")))
             CHECK_MESSAGE(contains(line, "missing date"), line);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sluice command: exit codes, overwriting, names, stdin and stdout, damaged files.
+// Tests the sluice command: exit codes, overwriting, names, stdin and stdout, damaged files.
 #include <cstring>
 #include <sstream>
 
@@ -11,7 +11,7 @@ using namespace sluice::test;
 
 namespace {
 
-// Gives a changed archive its checksums back.
+// Makes the checksums of a changed archive right.
 void seal(std::string& file)
 {
     uint8_t* bytes = reinterpret_cast<uint8_t*>(file.data());
@@ -72,10 +72,9 @@ TEST_CASE("tool: usage errors are 1, help is 0")
                                   "pack -o x.sluice -l 0 a",
                                   "pack -o x.sluice -l 13 a",
                                   "pack -o x.sluice -l nine a",
-                                  "pack -o x.sluice -j 0 a",
                                   "pack -o x.sluice --decode-speed 7 a",
                                   "pack --raw -c store -o x a/one.txt",
-                                  "pack -c store -l 1 -o x a", // levels mean nothing to these
+                                  "pack -c store -l 1 -o x a", // these codecs have no levels
                                   "pack -c huff -l 1 -o x a",
                                   "pack --raw -c df11 -l 1 -o x a/one.txt",
                                   "pack --raw -c ecf8 -l 1 -o x a/one.txt",
@@ -94,7 +93,7 @@ TEST_CASE("tool: usage errors are 1, help is 0")
     CHECK(contains(tool.errors(), "no command 'frobnicate'"));
     REQUIRE(tool("pack -o x.sluice a") == 0);
     CHECK(tool("unpack x.sluice -o f -C d") == 1);
-    CHECK(tool("unpack x.sluice -o f") == 1); // three assets
+    CHECK(tool("unpack x.sluice -o f") == 1); // there are three assets
     CHECK(tool("verify x.sluice --device gpu") == 1);
     CHECK(tool("verify x.sluice --device vulkan:") == 1);
     CHECK(tool("verify x.sluice --device cuda:x") == 1);
@@ -102,12 +101,12 @@ TEST_CASE("tool: usage errors are 1, help is 0")
     CHECK_FALSE(tool.has("f"));
 }
 
-TEST_CASE("tool: help fits 100 columns at every verb")
+TEST_CASE("tool: every verb has help")
 {
     const Folder tool;
     REQUIRE(tool("--help") == 0);
     std::istringstream lines(tool.output().substr(tool.output().find("Subcommands:")));
-    std::vector<std::string> verbs = {""}; // the tool's own help
+    std::vector<std::string> verbs = {""}; // "" is the tool's own help
     for (std::string line; std::getline(lines, line);) {
         const bool names = line.size() > 2 && line.rfind("  ", 0) == 0 && line[2] != ' ';
         if (names) verbs.push_back(line.substr(2, line.find(' ', 2) - 2));
@@ -115,9 +114,7 @@ TEST_CASE("tool: help fits 100 columns at every verb")
     CHECK(verbs.size() >= 9);
     for (const std::string& verb : verbs) {
         REQUIRE(tool(verb + " --help") == 0);
-        std::istringstream help(tool.output());
-        for (std::string line; std::getline(help, line);)
-            CHECK_MESSAGE(line.size() <= 100, line);
+        CHECK(contains(tool.output(), "Usage: sluice " + verb));
     }
 }
 
@@ -128,7 +125,8 @@ TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
     REQUIRE(tool("pack -o x.sluice a") == 0);
     CHECK(tool("verify x.sluice --device 'vulkan:no device has this name'") == 4);
     CHECK(tool("verify x.sluice --device vulkan:999") == 4);
-    CHECK(tool("selftest --device cuda:999") == (toolHasCuda() ? 4 : 5)); // 5: the build lacks it
+    // 5: the build has no CUDA.
+    CHECK(tool("selftest --device cuda:999") == (toolHasCuda() ? 4 : 5));
     CHECK(tool.onCpu("verify x.sluice --tier base") == 5);
     CHECK(tool.onCpu("verify x.sluice --tier ref") == 0);
     CHECK(tool.onCpu("verify x.sluice --tier fast") == 0);
@@ -136,7 +134,7 @@ TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
     CHECK(tool.onCpu("selftest --json") == 0);
     for (const char* kernel :
          {"scan", "compact", "reduce", "intervals", "bulk", "gdeflate", "checksum", "tile_streams",
-          "gstd", "filter", "float", "fse_tables", "df11"})
+          "gstd", "filter", "float", "fse_tables", "df11", "zstd", "uastc"})
         CHECK_MESSAGE(contains(tool.output(), '"' + std::string(kernel) + "\": true"), kernel);
     CHECK(tool.onCpu("selftest") == 0);
     for (const char* tier : {"fast", "ref "})
@@ -169,7 +167,7 @@ TEST_CASE("tool: nothing is overwritten without -f, wherever it stands")
     CHECK_FALSE(tool.has("o/a/one.txt")); // refused before anything was written
     CHECK(tool.onCpu("unpack -f x.sluice -C o") == 0);
     tool.checkSame("o");
-    CHECK(tool("pack -f -o a a/one.txt") == 2); // a folder
+    CHECK(tool("pack -f -o a a/one.txt") == 2); // "a" is a folder
     CHECK_FALSE(tool.hasTemporaries());
 }
 
@@ -191,7 +189,8 @@ TEST_CASE("tool: I/O errors are 2")
 TEST_CASE("tool: names")
 {
     Tool tool;
-    // A file under its base name; a folder under its last component, however it is written.
+    // A file is packed under its base name, and a folder under its last component, however that is
+    // written.
     CHECK(tool("pack -o f.sluice a/sub/two.bin") == 0);
     CHECK(tool("info f.sluice --json") == 0);
     CHECK(contains(tool.output(), "\"name\": \"two.bin\""));
@@ -200,14 +199,14 @@ TEST_CASE("tool: names")
         CHECK(tool("info d.sluice --json") == 0);
         CHECK_MESSAGE(contains(tool.output(), "\"name\": \"sub/two.bin\""), form);
     }
-    // Two of one name; a file and a folder of one name.
+    // Two files of the same name; a file and a folder of the same name.
     tool.write("b/one.txt", "other");
     CHECK(tool("pack -o y.sluice a/one.txt b/one.txt") == 1);
     CHECK(contains(tool.errors(), "one.txt"));
     tool.write("b/a", "a file");
     CHECK(tool("pack -o y.sluice a b/a") == 1);
     CHECK_FALSE(tool.has("y.sluice"));
-    // UTF-8 and spaces.
+    // Names with UTF-8 and spaces.
     tool.write("e/\xc3\xa4 \xe2\x82\xac", "text");
     CHECK(tool("pack -o e.sluice e") == 0);
     CHECK(tool.onCpu("unpack e.sluice -C eo") == 0);
@@ -229,7 +228,8 @@ TEST_CASE("tool: a name with an asterisk is a file's where it can be one, else a
     Tool tool;
     if (isWindowsTool()) {
         tool.write("a/Two.TXT", "2");
-        REQUIRE(tool("pack -o w.sluice 'a/*.txt' a/sub 'a\\t?o.*'") == 1); // Two.TXT is named twice
+        // Two.TXT is named twice, and is packed once.
+        REQUIRE(tool("pack -o v.sluice 'a/*.txt' a/sub 'a\\t?o.*'") == 0);
         REQUIRE(tool("pack -o w.sluice 'a/*.txt' a/sub") == 0);
         REQUIRE(tool.onCpu("unpack w.sluice -C wo") == 0);
         CHECK(tool.read("wo/one.txt") == tool.read("a/one.txt"));
@@ -260,7 +260,10 @@ TEST_CASE("tool: links are left out")
     CHECK(tool.read("eo/e/file") == "text");
     CHECK_FALSE(fs::exists(fs::symlink_status(tool.path / "eo/e/link")));
     CHECK_FALSE(fs::exists(fs::symlink_status(tool.path / "eo/e/up")));
-    CHECK(tool("pack -o l.sluice e/link") == 1);
+    // But one that is named is followed.
+    REQUIRE(tool("pack -o l.sluice e/link") == 0);
+    CHECK(tool("unpack --list l.sluice") == 0);
+    CHECK(tool.output() == "link\n");
 }
 
 TEST_CASE("tool: an archive cannot write outside its folder")
@@ -269,7 +272,7 @@ TEST_CASE("tool: an archive cannot write outside its folder")
     tool.write("in/aaaa", "payload");
     REQUIRE(tool("pack -o x.sluice in") == 0);
     const std::string good = tool.read("x.sluice");
-    const auto named = [&](const char* name) { // seven bytes instead of "in/aaaa"
+    const auto named = [&](const char* name) { // the name has seven bytes, as "in/aaaa" has
         std::string bad = good;
         std::memcpy(bad.data() + bad.size() - 7, name, 7);
         seal(bad);
@@ -302,7 +305,7 @@ TEST_CASE("tool: bare streams")
     Tool tool;
     CHECK(tool("pack --raw -c gdeflate -l 12 a/one.txt -o one.txt.gdeflate") == 0);
     CHECK(tool("info one.txt.gdeflate") == 0);
-    CHECK(tool.onCpu("unpack one.txt.gdeflate") == 0); // under its name less the suffix
+    CHECK(tool.onCpu("unpack one.txt.gdeflate") == 0); // under its name without the suffix
     CHECK(tool.read("one.txt") == tool.read("a/one.txt"));
     CHECK(tool.onCpu("unpack one.txt.gdeflate") == 2);
     CHECK(tool.onCpu("unpack one.txt.gdeflate -o other") == 0);
@@ -312,13 +315,21 @@ TEST_CASE("tool: bare streams")
     CHECK(tool.onCpu("verify one.txt.gdeflate") == 0);
     fs::copy_file(tool.path / "one.txt.gdeflate", tool.path / "nosuffix");
     CHECK(tool.onCpu("unpack nosuffix") == 1);
+    // Packages of others have a tile size that nothing here decodes.
+    tool.write("other.pkg", std::string("\x04\xfb\0\0\x02\0\0\0", 8));
+    CHECK(tool("info other.pkg") == 5);
+    CHECK(tool.errors().find("its tile size index is 2") != std::string::npos);
+    // A stream begins with any byte and its complement, but a file of which only that is known is
+    // none.
+    tool.write("any", "\xfe\x01" + tool.read("one.txt.gdeflate").substr(2));
+    CHECK(tool("info any") == 3);
 
     CHECK(tool("pack --raw a/empty -o empty.gdeflate") == 0);
     CHECK(tool.read("empty.gdeflate") == std::string("\x04\xfb\0\0\x01\0\0\0", 8));
     CHECK(tool.onCpu("unpack empty.gdeflate -o empty.out") == 0);
     CHECK(tool.read("empty.out") == "");
 
-    // a header alone
+    // Only a header is left.
     tool.write("cut.gdeflate", tool.read("one.txt.gdeflate").substr(0, 8));
     CHECK(tool.onCpu("verify cut.gdeflate") == 3);
 }
@@ -336,13 +347,14 @@ TEST_CASE("tool: stdin and stdout")
     CHECK(tool("info - <x.sluice") == 0);
     CHECK(tool("verify - --device cpu <x.sluice") == 0);
     CHECK(tool("pack --raw - -o s.gdeflate </dev/null") == 0);
-    CHECK(tool("unpack - --device cpu <s.gdeflate") == 1); // no name to take a suffix off
+    // Without a name, there is no suffix to take off.
+    CHECK(tool("unpack - --device cpu <s.gdeflate") == 1);
 }
 
 TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written stays")
 {
     Tool tool;
-    REQUIRE(tool("pack -c gdeflate -o x.sluice a") == 0); // tiles of 64 KiB
+    REQUIRE(tool("pack -c gdeflate -o x.sluice a") == 0); // its tiles have 64 KiB
     REQUIRE(tool("pack --raw -o x.gdeflate a/one.txt") == 0);
     const std::string archive = tool.read("x.sluice");
     const std::string stream = tool.read("x.gdeflate");
@@ -367,23 +379,24 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
         bytes[at] = char(bytes[at] ^ 1 << bit);
         return bytes;
     };
-    CHECK(verify(flipped(stream, 4, 0)) == 3); // tile size
-    CHECK(verify(flipped(stream, 7, 7)) == 3); // reserved
-    // A bare stream has no checksum: damage must break the format to be seen. The first tile begins
-    // behind the header and the table; with bits 1 and 2 set its block type is 3, which is
-    // reserved.
+    CHECK(verify(flipped(stream, 4, 0)) == 5); // the index of another tile size
+    CHECK(verify(flipped(stream, 7, 7)) == 3); // a reserved bit
+    // A bare stream has no checksum, so only damage that breaks the format is noticed. The first
+    // tile begins after the header and the table. If its bits 1 and 2 are set, its block type is 3,
+    // which is reserved.
     const size_t tiles = uint8_t(stream[2]) + 256u * uint8_t(stream[3]);
     std::string reserved = stream;
     reserved[8 + 4 * tiles] = char(reserved[8 + 4 * tiles] | 6);
     CHECK(verify(reserved) == 3);
     CHECK(contains(tool.errors(), "tile 0"));
-    CHECK(verify(flipped(archive, 8, 1)) == 3); // version, but the checksum is wrong
+    // The version changes, but the checksum is wrong first.
+    CHECK(verify(flipped(archive, 8, 1)) == 3);
     std::string newer = flipped(archive, 8, 2);
     seal(newer);
     CHECK(verify(newer) == 5);
 
-    // A wrong byte in the data of the last asset: a/sub/two.bin, stored. What came before stays,
-    // whole.
+    // A byte of the last asset, a/sub/two.bin, is wrong. This asset is stored. Assets before it are
+    // unpacked whole.
     const std::string wrong = flipped(
         archive,
         size_t(loadLe64(reinterpret_cast<const uint8_t*>(archive.data()) + headerIndexOffset)) - 20,
@@ -397,10 +410,10 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     CHECK(tool.read("o/a/sub/two.bin") == "old");
     CHECK_FALSE(tool.hasTemporaries());
 
-    // A codec that is not known yet.
+    // A codec that does not exist yet.
     std::string codec = archive;
     uint8_t* bytes = reinterpret_cast<uint8_t*>(codec.data());
-    uint8_t* entry = bytes + loadLe64(bytes + headerIndexOffset) + assetBytes; // a/one.txt
+    uint8_t* entry = bytes + loadLe64(bytes + headerIndexOffset) + assetBytes; // of a/one.txt
     uint8_t* records = bytes + loadLe64(entry + assetOffset);
     storeLe32(records + recordSizeAndCodec, 65536 | 77u << 24);
     storeLe32(entry + assetTileChecksum,

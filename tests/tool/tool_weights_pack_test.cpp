@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack -c float and -c huff: archives of weights and of plain bytes by the float codec.
+// Tests sluice pack -c float and -c huff: archives of weights, and of plain bytes, with the float
+// codec.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,31 +14,32 @@ using namespace sluice::test;
 
 namespace {
 
-// One tensor of each kind that the plan treats differently.
+// Returns a model with a tensor of each kind that the plan treats differently.
 Model mixedModel(std::mt19937& random)
 {
     Model model = taggedModel();
     const auto add = [&](const std::string& name, const std::string& dtype, uint64_t count) {
         model.add(name, dtype, {count}, random);
     };
-    add("a", "BF16", 700001); // the next one starts 2 bytes past a multiple of 4
+    add("a", "BF16", 700001); // so the next tensor begins 2 bytes after a multiple of 4
     add("b", "BF16", 300000);
     add("c.bias", "BF16", 20);
     add("d.bias", "BF16", 4000);
-    add("e", "F32", 40000); // not aligned either
+    add("e", "F32", 40000); // it begins at an unaligned offset, too
     add("f", "F16", 50003);
     add("g", "F8_E4M3", 100001);
     add("h", "F8_E5M2", 100003);
     model.add("empty", "BF16", {0}, "");
-    model.add("i", "U8", {200000}, randomBytes(200000, 5, random));         // Huffman codes
-    model.add("j", "I8", {100000}, std::string(100000, 'x'));               // GDeflate
-    model.add("k", "I64", {12500}, normalBytes("F8_E4M3", 100000, random)); // whatever is smaller
+    model.add("i", "U8", {200000}, randomBytes(200000, 5, random)); // it gets Huffman codes
+    model.add("j", "I8", {100000}, std::string(100000, 'x'));       // it gets GDeflate
+    // This one gets the smaller of Huffman codes and GDeflate.
+    model.add("k", "I64", {12500}, normalBytes("F8_E4M3", 100000, random));
     model.add("l", "U8", {80000}, noise(80000));
     add("m", "F32", 30001);
     return model;
 }
 
-// Rounded to fp8 E4M3 such that few are cut off at its largest number.
+// Returns random numbers as fp8 E4M3. They are scaled so that few are above the largest one.
 std::string scaledE4m3(size_t count, std::mt19937& random)
 {
     std::normal_distribution<float> normal(0, 75);
@@ -45,7 +47,7 @@ std::string scaledE4m3(size_t count, std::mt19937& random)
     while (bytes.size() < count) {
         const float number = normal(random), magnitude = std::min(std::fabs(number), 448.0f);
         const int exponent = std::max(magnitude > 0 ? std::ilogb(magnitude) : -6, -6);
-        // 8 .. 16, below 8 if subnormal
+        // 8 to 16, or less than 8 for a subnormal number.
         const int steps = int(std::lrint(std::ldexp(magnitude, 3 - exponent)));
         bytes.push_back(char((number < 0 ? 128 : 0) | (steps + (exponent + 6) * 8)));
     }
@@ -95,10 +97,10 @@ TEST_CASE("tool weights: pack -c float and unpack give the identical file")
     CHECK(numberAfter(info, "size") == bytes.size());
     CHECK(numberAfter(info, "tileSize") == 1 << 20);
     CHECK(numberAfter(info, "floatTiles") >= 8);
-    CHECK(numberAfter(info, "storedTiles") >= 1); // l
+    CHECK(numberAfter(info, "storedTiles") >= 1); // tensor "l"
     CHECK(numberAfter(info, "storedSize") < bytes.size() * 3 / 4);
 
-    // A header that is not padded moves all tensors to odd places.
+    // If the header is not padded, all tensors begin at odd offsets.
     uint64_t headerSize = 0;
     std::memcpy(&headerSize, bytes.data(), 8);
     for (const size_t spaces : std::initializer_list<size_t>{1, 2, 3}) {
@@ -162,7 +164,7 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
     folder.write("m.safetensors", model);
     REQUIRE(folder("pack -c float m.safetensors -o m.sluice") == 0);
     const std::string good = folder.read("m.sluice");
-    // Tile 0 is the header of the model; tile 1's own header says BF16, 524,288 elements.
+    // Tile 0 is the model's header. The header of tile 1 says BF16 and 524,288 elements.
     const std::string head = std::string("\0\0\0\0\0\0\x08\0", 8);
     const size_t tile = good.find(head, 64);
     REQUIRE(tile != std::string::npos);
@@ -218,7 +220,7 @@ TEST_CASE("tool weights: an archive of several codecs is decoded and checked on 
         return error;
     };
     damaged(good.size() / 2);
-    // The float tile of "a", BF16: only the checksum sees a mantissa that has changed.
+    // The float tile of "a", which is BF16. Only the checksum shows that a mantissa has changed.
     const size_t tile = good.find(std::string("\0\0\0\0\x40\x9c\0\0", 8), 64);
     REQUIRE(tile != std::string::npos);
     REQUIRE(tile % 16 == 0);

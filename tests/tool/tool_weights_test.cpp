@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack, verify and info of .safetensors files with units of DFloat11 or ECF8: names,
+// Tests sluice unpack, verify and info of .safetensors files with units of DFloat11 or ECF8: names,
 // shapes, plain tensors, damaged files.
 #include <algorithm>
 #include <functional>
@@ -11,7 +11,8 @@ using namespace sluice::test;
 
 namespace {
 
-// A model of one plain tensor, a unit of three weights, a single one, and one of fp8.
+// Holds a model with one plain tensor, a unit of three weights, a unit of one weight, and one of
+// fp8.
 struct Sample {
     Sample()
     {
@@ -24,7 +25,7 @@ struct Sample {
         model.addUnit("lm_head", head, {});
         model.addUnit("other", small, {});
     }
-    // Returns what the tool makes of it, with these names and shapes for the weights.
+    // Returns the file that unpack must make, with these names and shapes of the weights.
     std::string expected(const std::vector<std::string>& names,
                          const std::vector<std::vector<uint64_t>>& shapes) const
     {
@@ -48,7 +49,7 @@ const std::vector<std::string> kNumbers = {"model.layers.7.0", "model.layers.7.1
                                            "model.layers.7.2"};
 const std::vector<std::string> kAttributes = {
     "model.layers.7.q.weight", "model.layers.7.mlp.up.weight", "model.layers.7.mlp.down.weight"};
-// Why a module that lacks something is one at all.
+// Returns the end of a message: why a module counts as a unit although it lacks a tensor.
 std::string though(const char* encoded)
 {
     return std::string(", though it has luts and ") + encoded +
@@ -70,12 +71,12 @@ TEST_CASE("tool weights: tensors of a unit are numbered where nothing names them
     CHECK((folder.read("out.safetensors") == sample.expected(kNumbers, kFlat)));
     CHECK(folder.onCpu("unpack m.safetensors -C sub") == 0);
     CHECK((folder.read("sub/m.safetensors") == folder.read("out.safetensors")));
-    CHECK(folder.onCpu("unpack m.safetensors -o out.safetensors") == 2); // exists
+    CHECK(folder.onCpu("unpack m.safetensors -o out.safetensors") == 2); // the output exists
     CHECK(folder("unpack - --device cpu -o piped.safetensors < m.safetensors") == 0);
     CHECK((folder.read("piped.safetensors") == folder.read("out.safetensors")));
     CHECK(folder.onCpu("unpack m.safetensors -o -") == 0);
     CHECK((folder.output() == folder.read("out.safetensors")));
-    CHECK(folder.onCpu("unpack m.safetensors") == 1); // no name for the output
+    CHECK(folder.onCpu("unpack m.safetensors") == 1); // there is no name for the output
     CHECK(folder.onCpu("verify m.safetensors") == 0);
     CHECK(folder.output() == "m.safetensors: ok, 3 units, 94.0 kB\n");
     CHECK(folder("info m.safetensors") == 0);
@@ -121,7 +122,7 @@ TEST_CASE("tool weights: a config.json names them")
           "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==
           "m.safetensors: the output: tensor 'model.layers.7.q.weight' stands twice in the header");
-    // Nested repetitions, of which a backtracking or an expanding matcher never sees the end.
+    // Nested repetitions. A matcher that goes back, or expands them, would never end.
     std::string nested = std::string(80, '(') + "model.*7";
     for (int i = 0; i < 80; ++i)
         nested += ")+";
@@ -178,8 +179,8 @@ TEST_CASE("tool weights: a unit of more elements than one part holds")
     std::mt19937 random = makeRandom(92);
     const Folder folder;
     for (const SluiceDf11Kind kind : {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3}) {
-        Bytes exponents(18'000'000, 3); // one bit each, and so more elements than 2,048 blocks of
-                                        // weights have
+        // Most exponents take one bit. So the unit has more elements than 2,048 blocks of weights.
+        Bytes exponents(18'000'000, 3);
         for (size_t i = 0; i < exponents.size(); i += 1 + random() % 9)
             exponents[i] = uint8_t(random() % 6);
         const Df11Tensors unit = weightUnit(kind, exponents, random);
@@ -233,7 +234,7 @@ TEST_CASE("tool weights: damaged files")
         CHECK(error(split.bytes()) ==
               "m.safetensors: module 'a': split_positions runs backwards or past the last element");
     }
-    Model large; // a table that cannot be one
+    Model large; // with an impossible table
     large.addUnit("a", sample.head, {});
     large.header.tensors[0].shape = {40, 256};
     large.data.insert(0, std::string((40 - sample.head.luts.size() / 256) * 256, 'x'));
@@ -243,7 +244,7 @@ TEST_CASE("tool weights: damaged files")
 
 namespace {
 
-// Files with a unit of ECF8 that is damaged, and what the tool says of them.
+// Checks what the tool says of files whose unit of ECF8 is damaged.
 void checkEcf8Errors(const Folder& folder, const Df11Tensors& head, const Df11Tensors& bf16)
 {
     const auto error = [&](const Model& damaged) {
@@ -316,11 +317,11 @@ void checkEcf8Errors(const Folder& folder, const Df11Tensors& head, const Df11Te
     kind.addEcf8Unit("a", bf16, {});
     CHECK(error(kind) ==
           "d.safetensors: module 'a' has the names of ECF8 and the sizes of DFloat11");
-    CHECK(changed([&](Model& damaged) { // more rows than there can be
+    CHECK(changed([&](Model& damaged) { // more rows than possible
               damaged.header.tensors[luts].shape = {40, 256};
               damaged.data.insert(0, std::string((40 - head.luts.size() / 256) * 256, 'x'));
           }) == "d.safetensors: module 'a': luts is not 2 to 18 rows of 256 bytes");
-    // Sizes that contradict each other, told by the names that the file has.
+    // Sizes that contradict each other. The message has the names that the file has.
     Df11Tensors wrong = head;
     wrong.encoded.resize(4 * head.encoded.size() + 5000);
     const auto ofWrong = [&] {
@@ -348,8 +349,8 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
     Model model;
     model.addEcf8Unit("layers.7", block, {10000, 25000});
     model.addEcf8Unit("lm_head", head, {});
-    model.addUnit("old", head, {});            // both kinds of names in one file
-    model.add("vq.encoded", "U8", {3}, "abc"); // no luts: plain
+    model.addUnit("old", head, {});            // a file may have both kinds of names
+    model.add("vq.encoded", "U8", {3}, "abc"); // it has no luts, so it is plain
     folder.write("m.safetensors", model);
     const auto expected = [&](const std::vector<std::string>& names) {
         const std::string bytes = text(block.expected);
@@ -368,8 +369,8 @@ TEST_CASE("tool weights: units of ECF8 by the names of its own packer")
     CHECK(folder("info m.safetensors") == 0);
     CHECK(contains(folder.output(), "ECF8      layers.7\n"));
 
-    // Names come from the pattern_dict.json that its packer writes; "" is the module itself, null a
-    // form without modules.
+    // Names come from pattern_dict.json, which ECF8's packer writes. "" is the module itself; null
+    // stands for a form of names without modules.
     const std::string patterns =
         "{\"fp8\": {\"layers\\\\.\\\\d+\": [\"q\", \"mlp.up\", \"mlp.down\"], \"lm_head\": [\"\"], "
         "\"x\": null}, \"bf16\": {\"embed\": []}}";
@@ -401,8 +402,8 @@ TEST_CASE("tool weights: mutated files")
     const std::string good = model.bytes();
     const size_t header = good.size() - model.data.size();
     uint32_t decoded = 0;
-    const uint32_t total = 60; // each starts a process; the parser and the kernel have their own,
-                               // by the thousand
+    // Each one starts a process. The parser and the kernel have tests of their own, with thousands.
+    const uint32_t total = 60;
     for (uint32_t i = 0; i < total; ++i) {
         std::string bytes = good;
         for (size_t changes = 1 + random() % 3; changes > 0; --changes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice tune: it ends, and what it prints is a row that its device takes.
+// Tests sluice tune: it ends, and the row that it prints is one that its device takes.
 #include "tests/support/short_runs.h"
+#include "tests/tool/json_schema.h"
 
 #include <sys/wait.h>
 
@@ -12,7 +13,8 @@ using namespace sluice::test;
 
 namespace {
 
-// Runs "sluice ARGUMENTS"; what it prints, errors too, goes to `printed`. Returns the exit code.
+// Runs "sluice ARGUMENTS". `printed` receives what it prints, errors included. Returns the exit
+// code.
 int runTool(const std::string& arguments, std::string& printed)
 {
     const char* other = std::getenv("SLUICE_TOOL");
@@ -40,6 +42,14 @@ TEST_CASE("tune: mistakes and the CPU")
     CHECK(runTool("--tuning @/nonexistent selftest --device cpu", printed) == 2);
 }
 
+TEST_CASE("tune: the page lists the members of its JSON's schema")
+{
+    const nlohmann::json schema = schemaOf("schemas/tune.json");
+    checkMembersListed("tune", schema);
+    checkMembersListed("tune", schema.at("$defs").at("member"));
+    checkMembersListed("tune", schema.at("$defs").at("measurement"));
+}
+
 TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tune: prints a row that the device takes")
@@ -53,15 +63,20 @@ TEST_CASE("tune: prints a row that the device takes")
     std::string printed;
     CHECK(runTool("tune --only nothing" + where, printed) == 1);
     CHECK(runTool("selftest --tuning nothing=1 --device " + device().selector(), printed) == 1);
-    // It prints what it would measure and the row in use, and this changes nothing.
+    // With --candidates it prints what it would measure and the row in use. It changes nothing.
     REQUIRE(runTool("tune -q --candidates --json -" + where, printed) == 0);
     CHECK(printed.find("{\"name\": \"lookback.scannerTiles\", ") != std::string::npos);
     CHECK(printed.find("\"candidates\": [") != std::string::npos);
     CHECK(printed.find("\"milliseconds\"") == std::string::npos);
+    checkedJson("schemas/tune.json", printed);
+    REQUIRE(runTool("tune -q --seconds 1 --only fseTables --json -" + where, printed) == 0);
+    CHECK(printed.find("\"milliseconds\"") != std::string::npos);
+    checkedJson("schemas/tune.json", printed);
     REQUIRE(runTool("tune --candidates --only lookback" + where, printed) == 0);
     CHECK(printed.find("\nlookback.scannerTiles=") != std::string::npos);
     CHECK(printed.find("workgroup.scan=") == std::string::npos);
-    // A number, a threshold over tiles and one over the lengths of runs, and what cannot be tuned.
+    // These members are a number, a threshold for tiles, a threshold for the lengths of runs, and
+    // members of gstd that cannot be tuned.
     REQUIRE(runTool("tune --seconds 1 --only fseTables gstd interval.shortRunBytes" + where,
                     printed) == 0);
     CAPTURE(printed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer's reader of maps: what it takes, what it refuses, and that it survives anything.
+// Tests the viewer's reader of maps: what it reads, what it refuses, and that no file harms it.
 #include "tests/support/devices.h"
 
 #include "tests/viewer/viewer_maps.h"
@@ -22,7 +22,7 @@ std::string errorOf(const std::vector<uint8_t>& file)
     BspMap map;
     std::string error;
     if (readBsp(file.data(), file.size(), map, error)) return "";
-    CHECK(map.faces.empty()); // nothing is left of a bad map
+    CHECK(map.faces.empty()); // a bad map leaves nothing
     return error;
 }
 
@@ -44,7 +44,7 @@ void setU32(std::vector<uint8_t>& bytes, size_t at, uint32_t value)
         bytes[at + i] = uint8_t(value >> 8 * i);
 }
 
-// Everything that a user of the map does without looking.
+// Does all that a user of a map does without checks of its own.
 void checkSound(const BspMap& map)
 {
     for (const BspFace& face : map.faces) {
@@ -87,12 +87,12 @@ TEST_CASE("viewer map: rooms are read, and drawn by texture")
     checkSound(map);
 
     const SceneData scene = makeScene(map, {});
-    CHECK(scene.textures.size() == 5); // not the sky
+    CHECK(scene.textures.size() == 5); // all except the sky
     CHECK(scene.way.size() == 3);
     CHECK(scene.way[0].seesNext);
     CHECK(scene.way[0].position[2] == 0);
     CHECK(scene.lightmapLayers == 2);
-    CHECK(scene.lightmaps[0] == 255);                // white
+    CHECK(scene.lightmaps[0] == 255);                // the white one
     CHECK(scene.lightmaps[128 * 128 * 4] == 4 * 60); // brightened
     const uint64_t patchIndices = uint64_t{2 * kPatchSteps} * kPatchSteps * 6;
     CHECK(scene.indices.size() == 18 * 6 + patchIndices);
@@ -116,7 +116,7 @@ TEST_CASE("viewer map: a patch goes through its outer control points and is a pa
     CHECK(vertices[kPatchSteps].position[0] == doctest::Approx(control(2, 0)[0]));
     CHECK(vertices[width - 1].position[0] == doctest::Approx(control(4, 0)[0]));
     CHECK(vertices.back().position[2] == doctest::Approx(control(4, 2)[2]));
-    // In the middle of a piece: a quarter, a half, a quarter.
+    // In the middle of a piece, the control points count a quarter, a half and a quarter.
     const float middle = control(0, 0)[2] / 4 + control(1, 0)[2] / 2 + control(2, 0)[2] / 4;
     CHECK(vertices[kPatchSteps / 2].position[2] == doctest::Approx(middle));
 }
@@ -125,8 +125,8 @@ TEST_CASE("viewer map: walls stand in the way")
 {
     MapFile file = makeRooms(2);
     const uint32_t left = file.addPlane({1, 0, 0, 100}), right = file.addPlane({1, 0, 0, 120});
-    file.addNode(left, 1, -1);   // behind 100: leaf 0
-    file.addNode(right, -1, -2); // between: leaf 1, which is solid
+    file.addNode(left, 1, -1);   // its back side is leaf 0
+    file.addNode(right, -1, -2); // between the planes is leaf 1, which is solid
     file.addLeaf(0);
     file.addLeaf(-1);
     const BspMap map = readGood(file);
@@ -165,7 +165,7 @@ TEST_CASE("viewer map: what is wrong is refused by name")
     const uint32_t nan = 0x7fc00000;
     CHECK(spoiled(10, 4, nan) == "a coordinate is no number, or too large");
     CHECK(spoiled(10, 12, 0x7f000000) == "a coordinate is no number, or too large");
-    CHECK(spoiled(10, 20, nan).empty()); // of a lightmap: maps that are played have that
+    CHECK(spoiled(10, 20, nan).empty()); // it is one of a lightmap, which some played maps have
     CHECK(spoiled(13, 0, 4) == "a face has no such shader");
     CHECK(spoiled(13, 8, 5) == "a face is of no known kind");
     CHECK(spoiled(13, 12, 0xffffffff) == "a face's vertices are not there");
@@ -220,7 +220,7 @@ TEST_CASE("viewer map: nodes that are no tree, entities that are no text")
 TEST_CASE("viewer map: faces that share what they are made of are bounded together")
 {
     MapFile file = makeRooms(1);
-    // Many vertices, and then a long list of indices, named again and again.
+    // Many vertices, and then a long list of indices, are used by many faces.
     const uint32_t count = 1 << 16;
     const uint32_t first = file.addVertices(std::vector<MapPoint>(count));
     for (uint32_t i = 0; i < 64; ++i)
@@ -250,7 +250,7 @@ TEST_CASE("viewer map: mutated maps are refused or sound")
     const uint32_t mutations = 20 * environmentNumber("SLUICE_MUTATIONS", 100);
     for (uint32_t i = 0; i < mutations; ++i) {
         std::vector<uint8_t> bytes = good;
-        // The header and the small lumps in front are hit more often than lightmaps.
+        // The header is changed more often than the rest, most of which are lightmaps.
         for (uint32_t hits = 1 + random() % 4; hits > 0; --hits) {
             const size_t range = random() % 2 == 0 ? 8 + 17 * 8 : bytes.size();
             const size_t at = random() % range;
@@ -262,7 +262,7 @@ TEST_CASE("viewer map: mutated maps are refused or sound")
         if (random() % 8 == 0) bytes.resize(random() % bytes.size());
         BspMap map;
         std::string error;
-        // A copy of the exact size, so that sanitizers see reads behind it.
+        // The copy has exactly this size, so that sanitizers notice reads after its end.
         const std::vector<uint8_t> exact(bytes);
         if (readBsp(exact.data(), exact.size(), map, error)) {
             checkSound(map);

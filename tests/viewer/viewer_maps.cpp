@@ -18,7 +18,8 @@ enum Lump {
     lightmaps = 14
 };
 
-constexpr float kRoom = 256, kSpacing = 272; // so that no two walls are at one place
+// Rooms have gaps between them, so that no two walls are in the same place.
+constexpr float kRoom = 256, kSpacing = 272;
 
 void addU32(std::vector<uint8_t>& bytes, uint32_t value)
 {
@@ -130,7 +131,8 @@ std::vector<uint8_t> MapFile::bytes() const
 
 namespace {
 
-// A square of a room: two axes along it, and where it is on the third one.
+// Adds a square wall. `normal` is the axis that it is perpendicular to, and `place` where it is on
+// that axis, from the room's middle.
 void addWall(MapFile& map, uint32_t shader, int32_t lightmap, uint32_t normal, float place,
              const std::array<float, 3>& middle)
 {
@@ -164,7 +166,7 @@ MapFile makeRooms(uint32_t rooms)
         for (uint32_t axis = 0; axis < 3; ++axis) {
             for (const float place : {-kRoom / 2, kRoom / 2}) {
                 const bool isSky = room == 0 && axis == 2 && place > 0;
-                // One side is lit by its vertices.
+                // One wall of each room has no lightmap but light at its vertices.
                 const int32_t light = axis == 1 && place < 0 ? -1 : int32_t(lightmap);
                 addWall(map, isSky ? sky : wall, light, axis, place, middle);
             }

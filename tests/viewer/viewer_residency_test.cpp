@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer's residency policy, against a machine that makes images at once, and its shader
+// Tests the viewer's policy of which levels are in memory, with a made-up machine, and its shader
 // scripts.
 #include <doctest/doctest.h>
 
@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint32_t kLevels = 6, kTail = 3;
 
-// Images as the policy orders them; raises take some frames, freed memory too.
+// Holds images as the policy wants them. It takes some frames until a raised level has arrived, and
+// until freed memory can be used.
 class Machine {
 public:
     explicit Machine(uint64_t budget, uint32_t textures)
@@ -23,7 +24,7 @@ public:
     {
         std::vector<uint64_t> bytesFrom;
         for (uint32_t level = 0; level < kLevels; ++level)
-            bytesFrom.push_back(uint64_t{1} << 2 * (kLevels - level)); // 4096 ... 4
+            bytesFrom.push_back(uint64_t{1} << 2 * (kLevels - level)); // 4096, 1024 ... 4
         for (uint32_t i = 0; i < textures; ++i) {
             policy.add(bytesFrom, kTail);
             policy.setInUse(i, true);
@@ -31,7 +32,7 @@ public:
         m_bytesFrom = bytesFrom;
     }
 
-    // wanted: a level for each texture, or kNotSeen.
+    // wanted: for each texture the level that is wanted, or kNotSeen.
     void frame(const std::vector<uint32_t>& wanted)
     {
         ++m_frame;
@@ -58,7 +59,7 @@ public:
 
 private:
     struct Image {
-        uint32_t detail = kLevels, coming = kLevels; // levels; kLevels: none
+        uint32_t detail = kLevels, coming = kLevels; // levels; kLevels means none
         bool hasTail = false, isCancelled = false;
         uint64_t since = 0;
     };
@@ -120,7 +121,8 @@ private:
     uint64_t m_budget, m_used = 0, m_soonFree = 0, m_frame = 0;
     std::vector<uint64_t> m_bytesFrom;
     std::vector<Image> m_images;
-    std::vector<std::pair<uint64_t, uint64_t>> m_freed; // bytes, the frame
+    // The number of bytes, and the frame in which they were freed.
+    std::vector<std::pair<uint64_t, uint64_t>> m_freed;
 };
 
 } // namespace
@@ -145,7 +147,7 @@ TEST_CASE("viewer residency: levels stay while there is memory, and a look away 
     Machine machine(100'000, 2);
     machine.frames(10, {0, kNotSeen});
     machine.frames(200, {kNotSeen, 0});
-    CHECK(machine.policy.resident(0) == 0); // nobody needs its memory
+    CHECK(machine.policy.resident(0) == 0); // nothing else needs its memory
     CHECK(machine.lowered == 0);
     const uint32_t raised = machine.raised;
     machine.frames(10, {0, 0});
@@ -154,14 +156,14 @@ TEST_CASE("viewer residency: levels stay while there is memory, and a look away 
 
 TEST_CASE("viewer residency: what was seen longest ago makes room, within the budget")
 {
-    Machine machine(15'000, 4); // two of 4,096 bytes, tails, and room to change
+    Machine machine(15'000, 4); // room for two textures of 4,096 bytes, the tails, and changes
     machine.frames(10, {0, kNotSeen, kNotSeen, kNotSeen});
     machine.frames(40, {kNotSeen, 0, kNotSeen, kNotSeen});
     machine.frames(40, {kNotSeen, kNotSeen, 0, kNotSeen});
     CHECK(machine.policy.resident(2) == 0);
     machine.frames(40, {kNotSeen, kNotSeen, kNotSeen, 0});
     CHECK(machine.policy.resident(3) == 0);
-    CHECK(machine.policy.resident(0) == kTail); // the first to go
+    CHECK(machine.policy.resident(0) == kTail); // it was the first one to go
     CHECK(machine.lowered >= 1);
     for (uint32_t i = 0; i < 4; ++i)
         CHECK(machine.policy.resident(i) <= kTail);
@@ -169,14 +171,14 @@ TEST_CASE("viewer residency: what was seen longest ago makes room, within the bu
 
 TEST_CASE("viewer residency: where all is wanted and does not fit, all are coarser alike")
 {
-    Machine machine(12'000, 8); // eight of level 0 are 32,768 bytes
+    Machine machine(12'000, 8); // eight textures of level 0 have 32,768 bytes
     machine.frames(100, {0, 0, 0, 0, 0, 0, 0, 0});
     CHECK(machine.policy.bias() == 1);
     for (uint32_t i = 0; i < 8; ++i)
         CHECK(machine.policy.resident(i) == 1);
     CHECK(machine.policy.isSettled());
     const uint32_t raised = machine.raised;
-    machine.frames(200, {0, 0, 0, 0, 0, 0, 0, 0}); // and nothing moves any more
+    machine.frames(200, {0, 0, 0, 0, 0, 0, 0, 0}); // nothing changes any more
     CHECK(machine.raised == raised);
 }
 
@@ -259,5 +261,5 @@ TEST_CASE("viewer scripts: which texture, and how it covers")
     CHECK(textureName("Textures\\A.b/C.TGA") == "textures/a.b/c");
     for (const char* odd :
          {"", "{", "}}}}", "a {", "a { { { map", "/*", "\"", "a\n{\n{\nmap\n}\n}"})
-        readScript(odd, materials); // whatever it makes of that
+        readScript(odd, materials); // whatever it reads from that
 }

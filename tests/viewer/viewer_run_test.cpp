@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer as a user runs it, on a map made here. A program of its own: it runs others, on one
-// device.
-//   SLUICE_VIEWER_ARGUMENTS  more arguments for the viewer ("--validation")
+// Runs the viewer as a user does, on a map that is made here. It is a program of its own, since it
+// runs other programs, on one device.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -25,7 +24,7 @@ using namespace sluice::test;
 namespace {
 
 constexpr uint32_t kRooms = 14;
-constexpr uint32_t kSide = 256; // texels
+constexpr uint32_t kSide = 256; // in texels
 
 std::string readText(const fs::path& path)
 {
@@ -40,8 +39,8 @@ void writeText(const fs::path& path, const std::string& text)
     std::ofstream(path, std::ios::binary) << text;
 }
 
-// Noise in colours of its own, so that each level of each texture is told from the others; the
-// grate has holes.
+// Returns a picture of noise in colours of its own, so that every level of every texture differs
+// from all others. The grate's has holes.
 std::string targa(uint32_t seed, bool hasHoles)
 {
     std::string file = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -70,7 +69,7 @@ public:
         std::string pattern = (fs::temp_directory_path() / "sluice-viewer-XXXXXX").string();
         REQUIRE(mkdtemp(pattern.data()) != nullptr);
         m_path = pattern;
-        static std::string archive; // packed once, for all cases
+        static std::string archive; // packed only once, for all cases
         if (archive.empty()) {
             makeGame();
             archive = readText(m_path / "game.sluice");
@@ -88,7 +87,7 @@ public:
         REQUIRE(WIFEXITED(result));
         return WEXITSTATUS(result);
     }
-    // Returns the exit code, and says why it is not 0.
+    // Returns the viewer's exit code. If it is not 0, shows the viewer's output.
     int view(const std::string& arguments) const
     {
         const char* more = std::getenv("SLUICE_VIEWER_ARGUMENTS");
@@ -127,13 +126,13 @@ private:
 TEST_CASE("viewer: levels come and go under a budget, and the frame equals the full one")
 {
     Run run;
-    // Each texture has 349,524 bytes, of which the tail has 21,844; without the largest level it
-    // has 87,380. Not even those fit, so that what was left behind must make room.
+    // Each texture has 349,524 bytes: its tail has 21,844, and it has 87,380 without the largest
+    // level. Not even those of all textures fit, so rooms that were left must make room.
     REQUIRE(run.view("--map rooms --memory 1.2 --compare --json out.json --html out.html "
                      "--screenshot out.ppm --bindless off") == 0);
     const nlohmann::json out = run.json("out.json");
     CHECK(out["residency"]["textures"] == kRooms + 2);
-    CHECK(out["residency"]["raised"] > kRooms + 2 + 4); // more than tails
+    CHECK(out["residency"]["raised"] > kRooms + 2 + 4); // more than only tails
     CHECK(out["residency"]["lowered"] >= 2);
     CHECK(out["residency"]["damaged"] == 0);
     CHECK(out["bytes"]["peak_images"] <= out["budget_bytes"]);
@@ -141,12 +140,12 @@ TEST_CASE("viewer: levels come and go under a budget, and the frame equals the f
     CHECK(out["failed_groups"] == 0);
     CHECK(out["validation_errors"] == 0);
     CHECK(out["compare"]["equal"] == true);
-    CHECK(out["compare"]["reduced_textures"] >= 3); // or nothing was compared
+    CHECK(out["compare"]["reduced_textures"] >= 3); // otherwise nothing was compared
     CHECK(out["latency_ms"]["tail"]["count"] >= kRooms + 2);
     CHECK(out["latency_ms"]["level"]["count"] >= 4);
     CHECK(out["batches"]["count"] >= 1);
 
-    // The picture is one of the map: many colours.
+    // The picture shows the map, so it has many colours.
     const std::string picture = run.read("out.ppm");
     REQUIRE(picture.size() == 15 + 160 * 120 * 3);
     std::set<std::string> colours;
@@ -157,8 +156,21 @@ TEST_CASE("viewer: levels come and go under a budget, and the frame equals the f
     const std::string page = run.read("out.html");
     CHECK(page.find("\"plots\":[{\"title\":\"GPU time of a frame\"") != std::string::npos);
     CHECK(page.find("\"latency, tail\"") != std::string::npos);
-    CHECK(page.find("http") == std::string::npos); // nothing from elsewhere
+    CHECK(page.find("http") == std::string::npos); // nothing comes from other places
     CHECK(page.find("nan") == std::string::npos);
+    // At last every texture is there with some of its levels, but not all with all of them.
+    const std::string before = "application/json\">";
+    const size_t begin = page.find(before) + before.size();
+    const nlohmann::json data =
+        nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+    for (const nlohmann::json& plot : data["plots"]) {
+        if (plot["title"] != "Residency by level") continue;
+        uint32_t textures = 0;
+        for (const nlohmann::json& line : plot["lines"])
+            textures += line["values"].back().get<uint32_t>();
+        CHECK(textures == kRooms + 2);
+        CHECK(plot["lines"][0]["values"].back() < kRooms + 2);
+    }
 }
 
 TEST_CASE("viewer: a tour of maps, the same frame with and without descriptor indexing")
@@ -168,7 +180,8 @@ TEST_CASE("viewer: a tour of maps, the same frame with and without descriptor in
     REQUIRE(run.view("--tour --frames 240 --memory 4 --screenshot b.ppm --bindless off") == 0);
     CHECK(run.read("a.ppm") == run.read("b.ppm"));
     CHECK(run.json("a.json")["maps"] == "rooms small");
-    CHECK(run.json("a.json")["latency_ms"]["map"]["count"] >= 4); // files, and what is made of them
+    // Each of the two maps has a time for its file and one for what is made of it.
+    CHECK(run.json("a.json")["latency_ms"]["map"]["count"] >= 4);
 }
 
 TEST_CASE("viewer: the GPU decodes")
@@ -207,11 +220,29 @@ TEST_CASE("viewer: batches beside the frames, and the frame equals the full one"
     CHECK(run.json("out.json")["bytes"]["decoded"] > 349524);
 }
 
+TEST_CASE("viewer: a load of the GPU takes its time and leaves the picture as it is")
+{
+    Run run;
+    const std::string flight = "--map small --frames 60 --memory 4 --json out.json --screenshot ";
+    REQUIRE(run.view(flight + "plain.ppm") == 0);
+    CHECK(run.json("out.json")["gpu_load_ms"] == 0);
+    REQUIRE(run.view(flight + "loaded.ppm --gpu-load 0.01 --compare-times") == 0);
+    const nlohmann::json out = run.json("out.json");
+    CHECK(out["gpu_load_ms"] > 0);
+    for (const char* frames : {"streamed", "resident"}) {
+        const nlohmann::json& spread = out["frame_ms"][frames];
+        CHECK(spread["low_1_percent_fps"].get<double>() <= 1000.1 / spread["p99"].get<double>());
+        CHECK(spread["low_1_percent_fps"].get<double>() >= 999.9 / spread["max"].get<double>());
+    }
+    CHECK(run.read("loaded.ppm") == run.read("plain.ppm"));
+}
+
 TEST_CASE("viewer: a damaged texture stays coarse, and nothing else suffers")
 {
     Run run;
     std::string archive = run.read("game.sluice");
-    // The noise of the last texture's largest level lies near the end, before the index.
+    // Near the end of the archive, before the index, is the noise of the last texture's largest
+    // level.
     const size_t at = archive.size() * 3 / 4;
     for (size_t i = 0; i < 32; ++i)
         archive[at + i] = char(archive[at + i] ^ 0x55);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Vulkan driver that passes everything on to another one, but for what it was told to break. The
-// loader takes it like any other, from a manifest of the test. Variables of the environment:
+// A Vulkan driver that passes all calls on to another one, except for what it was told to break.
+// The loader loads it like any other, from a manifest of the test. Variables of the environment:
 //   SLUICE_DRIVER_BEHIND  the library of the other driver
-//   SLUICE_DRIVER_BREAKS  list: counting devices ends the process; abort: compiling a pipeline does;
-//                         refuse: compiling fails; ignore: nothing is compiled, and dispatches
+//   SLUICE_DRIVER_BREAKS  list: counting devices ends the process; abort: compiling a pipeline ends
+//                         it; refuse: compiling fails; ignore: nothing is compiled, and dispatches
 //                         do nothing; subgroups: pipelines that ask for full subgroups do nothing
 #include <vulkan/vulkan_core.h>
 
@@ -38,19 +38,19 @@ Function symbolBehind(const char* name)
     return library != nullptr ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
 }
 
-PFN_vkGetDeviceProcAddr deviceProcAddr = nullptr; // of the driver behind
+PFN_vkGetDeviceProcAddr deviceProcAddr = nullptr; // of the driver behind this one
 PFN_vkCreateComputePipelines createPipelines = nullptr;
 
-std::mutex guard; // of these two
+std::mutex guard; // guards the next two
 std::set<VkPipeline> idlePipelines;
-std::map<VkCommandBuffer, bool> isIdle; // what is bound there
+std::map<VkCommandBuffer, bool> isIdle; // whether the pipeline that is bound there does nothing
 
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, uint32_t count,
                                        const VkComputePipelineCreateInfo* infos,
                                        const VkAllocationCallbacks* allocator,
                                        VkPipeline* pipelines)
 {
-    if (breaks("abort")) { // as drivers do, it says more than one would like
+    if (breaks("abort")) { // like real drivers, it says more than one would like
         std::fprintf(stderr,
                      "no cache in %s/.cache/driver for %s, job 00112233-4455-6677-8899-"
                      "aabbccddeeff\n",
@@ -59,7 +59,7 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, u
     }
     if (breaks("refuse")) return VK_ERROR_UNKNOWN;
     if (breaks("ignore")) {
-        static char one; // whatever is no null handle: nobody looks at it
+        static char one; // any handle that is not null, since nobody uses what it leads to
         for (uint32_t i = 0; i < count; ++i)
             pipelines[i] = reinterpret_cast<VkPipeline>(&one);
         return VK_SUCCESS;
@@ -71,7 +71,7 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, u
             0)
             idlePipelines.insert(pipelines[i]);
         else
-            idlePipelines.erase(pipelines[i]); // a handle may come again
+            idlePipelines.erase(pipelines[i]); // the driver may use the handle again
     }
     return result;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// SLUICE_DECODE_BY_DRIVER: what it gives where the driver can decode, and its error where it
-// cannot.
+// Tests SLUICE_DECODE_BY_DRIVER: its results if the driver can decode, and its error if it cannot.
 //
-// Software devices have no such driver. There a context is told of one that is made up: it decodes
-// nothing, but what it was given is checked.
+// Software devices have no such driver. With them a context is told of a made-up driver, which
+// decodes nothing; what it was given is checked.
 #include "tests/stream/stream_batch.h"
 
 #include <vulkan/vulkan_core.h>
@@ -25,11 +24,11 @@ using namespace sluice::test;
 
 namespace {
 
-// Golden tiles, between them regions that are not allowed, and what each must become.
+// Holds golden tiles, regions between them that are not allowed, and what each must become.
 struct Scene {
     Bytes source;
-    std::vector<SluiceRegion> regions; // relative to source and destination
-    std::vector<Bytes> expected;       // empty: not allowed
+    std::vector<SluiceRegion> regions; // offsets in source and destination
+    std::vector<Bytes> expected;       // empty: the region is not allowed
     Words checksums;
 
     Scene()
@@ -44,9 +43,9 @@ struct Scene {
                 source.resize((source.size() + 3) / 4 * 4);
             }
             add({1, 65536 * regions.size(), 200, 100}, {});   // unaligned
-            add({0, 65536 * regions.size(), 200, 65537}, {}); // larger than a tile
+            add({0, 65536 * regions.size(), 200, 65537}, {}); // larger than a tile may be
         }
-        add({~uint64_t(0) - 65535, 0, 200, 100}, {}); // outside
+        add({~uint64_t(0) - 65535, 0, 200, 100}, {}); // it begins outside of the source
     }
 
     void add(const SluiceRegion& region, const Bytes& bytes)
@@ -57,7 +56,7 @@ struct Scene {
     }
 };
 
-// The made-up driver. Vulkan's functions have no user data, hence the static members.
+// The made-up driver. Functions of Vulkan have no pointer for a user, so the members are static.
 struct FakeDriver {
     struct Call {
         bool ext;
@@ -118,7 +117,7 @@ struct FakeDriver {
     }
 };
 
-// Holds what a context on the device under test is made from when it is told of the made-up driver.
+// Holds the information for a context on the device under test that is told of the made-up driver.
 class FakeInfo {
 public:
     FakeInfo(const std::vector<const char*>& added, bool featureEnabled) : m_extensions(added)
@@ -135,7 +134,7 @@ public:
         FakeDriver::getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             get("vkGetPhysicalDeviceProperties2"));
         FakeDriver::calls.clear();
-        // without those of a real driver
+        // Extensions of a real driver are left out.
         for (uint32_t i = 0; i < m_info.enabledExtensionCount; ++i) {
             if (std::strstr(m_info.enabledExtensions[i], "memory_decompression") == nullptr)
                 m_extensions.push_back(m_info.enabledExtensions[i]);
@@ -159,7 +158,7 @@ private:
     VkPhysicalDeviceMemoryDecompressionFeaturesNV m_feature = {};
 };
 
-// Where the driver cannot, every attempt must say so.
+// Returns whether the driver can decode. If it cannot, every attempt must say so.
 bool driverDecodes()
 {
     SluiceGdeflateInfo info = {};
@@ -223,7 +222,7 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
     for (const bool verify : {false, true}) {
         CAPTURE(verify);
         Buffer source(device(), scene.source), destination(device(), uint64_t(count) * 65536);
-        Bytes list(size_t(count) * 36 + 28); // a stride that the extensions do not know
+        Bytes list(size_t(count) * 36 + 28); // a stride that the extensions do not allow
         for (uint32_t i = 0; i < count; ++i) {
             SluiceRegion region = scene.regions[i];
             region.srcAddress += source.address();
@@ -306,24 +305,24 @@ TEST_CASE("decode by the driver: who has it")
     };
     FakeDriver::methods = VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV;
     CHECK(load({}, true).regionLimit == 0);
-    CHECK(load({nv}, false).regionLimit == 0); // the extension, but not its feature
+    CHECK(load({nv}, false).regionLimit == 0); // the extension is enabled, but not its feature
     for (const std::vector<const char*>& extensions :
          {std::vector<const char*>{nv}, {ext}, {nv, ext}}) {
         const DriverDecoder decoder = load(extensions, true);
         CHECK(decoder.regionLimit == FakeDriver::kLimit);
         decoder.record(VK_NULL_HANDLE, 4096, 5);
         REQUIRE(FakeDriver::calls.size() == 1);
-        // the newer one, where both are enabled
+        // The newer extension is used if both are enabled.
         CHECK(FakeDriver::calls[0].ext == (extensions.back() == ext));
         CHECK(FakeDriver::calls[0].count == 4096);
         CHECK(FakeDriver::calls[0].regions == 4096 + 16);
         CHECK(FakeDriver::calls[0].stride == 40);
     }
-    FakeDriver::methods = 0; // another method only
+    FakeDriver::methods = 0; // the driver only has another method
     CHECK(load({nv, ext}, true).regionLimit == 0);
 }
 
-// (One context only: software devices take seconds to make its pipelines.)
+// This test makes one context only, since software devices take seconds to make its pipelines.
 TEST_CASE("decode by the driver: the list that it gets")
 {
     if (skipsSlowCompiler()) return;
@@ -341,7 +340,7 @@ TEST_CASE("decode by the driver: the list that it gets")
     REQUIRE(sluiceCreatePipelines(context, &pipelines, nullptr) == SLUICE_OK);
     const Scene scene;
     const uint32_t count = uint32_t(scene.regions.size());
-    // The destination holds what a driver would decode, but for one tile.
+    // The destination holds what a driver would decode, except in one tile.
     Bytes output(size_t(count) * 65536, Buffer::kPoison);
     for (uint32_t i = 0; i < count; ++i)
         std::copy(scene.expected[i].begin(), scene.expected[i].end(),
@@ -350,7 +349,7 @@ TEST_CASE("decode by the driver: the list that it gets")
     Buffer source(device(), scene.source), destination(device(), output),
         expected(device(), scene.checksums);
     Bytes list(size_t(count) * 44, 0xFF);
-    std::map<uint64_t, SluiceRegion> allowed; // by destination
+    std::map<uint64_t, SluiceRegion> allowed; // by the destination
     for (uint32_t i = 0; i < count; ++i) {
         SluiceRegion region = scene.regions[i];
         region.srcAddress += source.address();
@@ -391,7 +390,7 @@ TEST_CASE("decode by the driver: the list that it gets")
     uint32_t madeCount = 0;
     std::memcpy(&madeCount, made.data(), 4);
     CHECK(madeCount == allowed.size());
-    for (uint32_t i = 0; i < madeCount; ++i) { // in any order
+    for (uint32_t i = 0; i < madeCount; ++i) { // the order may be any
         SluiceRegion region = {};
         uint64_t method = 0;
         const size_t at = size_t(call.regions - scratch.address()) + size_t(i) * call.stride;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The file of what a driver compiled: damaged, foreign and shared ones.
+// Tests the file that holds what a driver compiled: damaged files, files of other drivers, and
+// files that several processes use.
 #include "tests/support/devices.h"
 #include "tests/support/system.h"
 
@@ -50,7 +51,7 @@ VkPhysicalDeviceProperties properties()
     return device;
 }
 
-// Returns what a driver would give: its header, then bytes that depend on `seed`.
+// Returns what a driver would return: its header, then bytes that depend on `seed`.
 Bytes driversData(size_t more, uint32_t seed)
 {
     const VkPhysicalDeviceProperties device = properties();
@@ -76,7 +77,7 @@ void writeBytes(const std::string& path, const Bytes& bytes)
     file.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
 }
 
-// A driver whose caches are sets of bytes behind the header, in order.
+// A made-up driver. Its caches are sets of bytes after the header, in order.
 struct FakeCache {
     Bytes bytes;
 };
@@ -132,10 +133,10 @@ TEST_CASE("pipeline cache: a file gives back what was written, and nothing else"
     const Bytes data = driversData(500, 1);
     REQUIRE(file.write(data));
     CHECK((file.read() == data));
-    CHECK(folder.count() == 1); // no temporary one is left
+    CHECK(folder.count() == 1); // no temporary file is left
     const Bytes whole = readBytes(folder.file());
 
-    // Every length, and every byte changed.
+    // Files of every shorter length, and files with any byte changed, are refused.
     for (size_t size = 0; size < whole.size(); ++size) {
         writeBytes(folder.file(), Bytes(whole.begin(), whole.begin() + std::ptrdiff_t(size)));
         CHECK(file.read().empty());
@@ -151,7 +152,7 @@ TEST_CASE("pipeline cache: a file gives back what was written, and nothing else"
     writeBytes(folder.file(), longer);
     CHECK(file.read().empty());
 
-    // Another device, driver or format of caches.
+    // A file of another device, driver or format of caches is refused, too.
     writeBytes(folder.file(), whole);
     VkPhysicalDeviceProperties others[4] = {properties(), properties(), properties(), properties()};
     ++others[0].vendorID;
@@ -161,13 +162,13 @@ TEST_CASE("pipeline cache: a file gives back what was written, and nothing else"
     for (const VkPhysicalDeviceProperties& other : others)
         CHECK(PipelineCacheFile(other, folder.file()).read().empty());
 
-    // A driver's header that is another's, under a checksum that is right.
+    // The data begins with another driver's header, though the file's checksum is right.
     Bytes foreign = data;
     foreign[8] ^= 1;
     REQUIRE(file.write(foreign));
     CHECK(file.read().empty());
 
-    // What cannot be written changes nothing.
+    // Data that cannot be written changes nothing.
     REQUIRE(file.write(data));
     CHECK_FALSE(file.write(Bytes()));
     CHECK_FALSE(file.write(Bytes(PipelineCacheFile::kMaxBytes)));
@@ -225,16 +226,60 @@ TEST_CASE("pipeline cache: what two processes compiled is kept")
     }
     PipelineCache third(VK_NULL_HANDLE, kFake, PipelineCacheFile(properties(), folder.file()));
     CHECK((bytesOf(third) == Bytes{1, 2, 3}));
-    // Nothing new: the file is left alone.
+    // With nothing new, the file is not written.
     const auto time = fs::last_write_time(fs::u8path(folder.file()));
     third.save();
     CHECK(fs::last_write_time(fs::u8path(folder.file())) == time);
-    // Damage is written over.
+    // A damaged file is replaced.
     writeBytes(folder.file(), Bytes(100, 7));
     bytesOf(third).push_back(4);
     third.save();
     CHECK((PipelineCacheFile(properties(), folder.file()).read().size() == 36));
     CHECK(fakeCaches == 1);
+}
+
+TEST_CASE("pipeline cache: links are followed, and what is no file stays what it is")
+{
+    const Folder folder;
+    std::error_code error;
+    const auto at = [&](const char* name) { return fs::u8path(folder.file(name)); };
+    fs::create_symlink("target.bin", at("link"), error);
+    if (error) return sluice::test::skipCase("this system makes no links");
+    const Bytes data = driversData(500, 1);
+    for (int i = 0; i < 2; ++i) { // the target is new, then is replaced and keeps its mode
+        CHECK(PipelineCacheFile(properties(), folder.file("link")).write(data));
+        CHECK(fs::is_symlink(at("link")));
+        CHECK((PipelineCacheFile(properties(), folder.file("target.bin")).read() == data));
+        fs::permissions(at("target.bin"), fs::perms::owner_read | fs::perms::owner_write);
+    }
+    CHECK((fs::status(at("target.bin")).permissions() & fs::perms::group_all) == fs::perms::none);
+    // What becomes a link later is not followed.
+    const PipelineCacheFile later(properties(), folder.file("later"));
+    fs::create_symlink("target.bin", at("later"));
+    CHECK(later.read().empty());
+    CHECK_FALSE(later.write(data));
+    fs::create_directory(at("empty"));
+    CHECK_FALSE(PipelineCacheFile(properties(), folder.file("empty")).write(data));
+    CHECK(fs::is_directory(at("empty")));
+    CHECK_FALSE(PipelineCacheFile(properties(), "/dev/null").write(data));
+}
+
+TEST_CASE("pipeline cache: what killed runs left is removed, and nothing else")
+{
+    const Folder folder;
+    const auto old = fs::file_time_type::clock::now() - std::chrono::hours(2);
+    const std::vector<std::string> kept = {"cache.bin.1-2.tmp.txt", "cache.bin.1-x.tmp",
+                                           "cache.bin.-2.tmp",      "cache.bin.tmp",
+                                           "other.bin.1-2.tmp",     "cache.bin.3-4.tmp"};
+    for (const std::string& name : kept) {
+        writeBytes(folder.file(name.c_str()), Bytes(9));
+        if (&name != &kept.back()) fs::last_write_time(folder.file(name.c_str()), old);
+    }
+    writeBytes(folder.file("cache.bin.12-34.tmp"), Bytes(9));
+    fs::last_write_time(folder.file("cache.bin.12-34.tmp"), old);
+    REQUIRE(PipelineCacheFile(properties(), folder.file()).write(driversData(500, 1)));
+    CHECK(folder.count() == kept.size() + 1);
+    CHECK_FALSE(fs::exists(folder.file("cache.bin.12-34.tmp")));
 }
 
 TEST_CASE("pipeline cache: an unusable folder is no error")

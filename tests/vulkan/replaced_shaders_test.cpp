@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shaders of a folder take the place of a device's own, or the run says why they do not.
+// Tests that shaders of a folder replace those of a device, and that the run says why if they do
+// not.
 #include "tests/support/devices.h"
 #include "tests/support/replaced_shaders.h"
 
@@ -21,7 +22,7 @@ public:
     SpirvFolder& operator=(const SpirvFolder&) = delete;
 
     std::string path() const { return m_path.string(); }
-    // A shader of the library, or what is none, as a file of this name.
+    // Writes words to a file of this name: a shader of the library, or something else.
     void write(const std::string& name, const std::vector<uint32_t>& words) const
     {
         std::ofstream out(m_path / name, std::ios::binary);
@@ -60,16 +61,16 @@ TEST_CASE("replaced shaders: those of a folder, and folders of which none can be
     std::string replaced;
     const auto replace = [&] { return replaceShaders(backend, folder.path(), true, replaced); };
 
-    CHECK(replace() != ""); // no file at all
+    CHECK(replace() != ""); // there is no file
     folder.write(variant == ShaderVariant::emu ? "status.base.spv" : "status.emu.spv",
                  own("status", variant));
-    CHECK(replace() != ""); // of another form
+    CHECK(replace() != ""); // the file is for another variant
     folder.clear();
     folder.write(name, {1, 2, 3, 4, 5});
-    CHECK(replace() != ""); // no SPIR-V
+    CHECK(replace() != ""); // the file is no SPIR-V
     folder.write(name, own("status", variant));
     folder.write("statu.emu.spv", own("status", variant));
-    CHECK(replace() != ""); // a name that is no shader's
+    CHECK(replace() != ""); // no shader has this name
     CHECK(replaced == "");
     fs::remove(fs::path(folder.path()) / "statu.emu.spv");
     CHECK(replace() == "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The form in which the library holds its SPIR-V. That a module comes back as the compiler made it
-// is checked when the library is built.
+// Tests the form in which the library holds its SPIR-V. When the library is built, it is checked
+// that every module comes back as the compiler made it.
 #include "tests/support/devices.h"
 #include "vulkan/registry.h"
 #include "vulkan/shader_code.h"
@@ -23,8 +23,8 @@ constexpr ShaderVariant kVariants[] = {ShaderVariant::base,       ShaderVariant:
                                        ShaderVariant::baseNarrow, ShaderVariant::extNarrow,
                                        ShaderVariant::emu,        ShaderVariant::extInt64};
 
-// Returns whether instructions fill the module, and each result id is below the bound and made
-// once.
+// Returns whether instructions fill the module exactly, each result id is below the bound, and no
+// id is made twice.
 bool isModule(const Words& words)
 {
     if (words.size() < kModuleHeaderWords || words[0] != 0x07230203) return false;
@@ -61,7 +61,7 @@ TEST_CASE("shader packing: every variant of every shader unpacks to a module")
     CHECK(findShader("none of them", ShaderVariant::ext).packed == nullptr);
 }
 
-// The list of cmake/Shaders.cmake is of today's constants.
+// Checks that the list in cmake/Shaders.cmake has the constants that are used today.
 TEST_CASE("shader packing: an NVIDIA GPU gets GDeflate and filters with their constants fixed")
 {
     if (!hasFixedShaders()) {
@@ -97,7 +97,7 @@ TEST_CASE("shader packing: an NVIDIA GPU gets GDeflate and filters with their co
             Words words(found.wordCount);
             REQUIRE(unpackShader(found, words.data()));
             CHECK(isModule(words));
-            // OpSpecConstantTrue .. OpSpecConstantOp
+            // There is no instruction from OpSpecConstantTrue to OpSpecConstantOp.
             for (size_t at = kModuleHeaderWords; at < words.size(); at += words[at] >> 16)
                 CHECK(((words[at] & 0xffff) < 48 || (words[at] & 0xffff) > 52));
             ++fixed;
@@ -109,7 +109,8 @@ TEST_CASE("shader packing: an NVIDIA GPU gets GDeflate and filters with their co
 namespace {
 
 struct ByHand {
-    // The header, OpTypeVoid %1, OpLabel %5, and twice OpIAdd %1 (the next id) %1 (that id).
+    // The words are the header, OpTypeVoid %1, OpLabel %5, and two OpIAdd of type %1, whose
+    // operands are %1 and the new id itself.
     const Words words = {0x07230203, 0x00010500, 0,          9, 0, 0x00020013, 1,
                          0x000200f8, 5,          0x00050080, 1, 6, 1,          6,
                          0x00050080, 1,          7,          1, 7};
@@ -117,17 +118,17 @@ struct ByHand {
 
     ByHand()
     {
-        // Results are the differences 1, 4 and 1, in zigzag order; of the operands of OpIAdd, %1 is
-        // a word, and the result lies 0 from the newest id.
+        // Results are sent as differences 1, 4 and 1, in zigzag order. Of OpIAdd's operands, %1 is
+        // sent as a word; the other one is 0 away from the newest id.
         const Words literals = {0x07230203, 0x00010500, 0,          9, 0, 0x00020013, 2,
                                 0x000200f8, 8,          0x00050080, 2, 2, 2,          1};
-        bytes.push_back(0xe3); // 14 literals, and a match of 5
+        bytes.push_back(0xe3); // 14 literals, then a match of length 5
         for (uint32_t value : literals) {
             for (; value >= 0x80; value >>= 7)
                 bytes.push_back(uint8_t(value | 0x80));
             bytes.push_back(uint8_t(value));
         }
-        bytes.push_back(5); // the distance
+        bytes.push_back(5); // the distance of the match
     }
 };
 
@@ -141,7 +142,8 @@ TEST_CASE("shader packing: a module worked out by hand")
     REQUIRE(unpackShader({one.bytes.data(), one.bytes.size(), 0, count}, words.data()));
     CHECK(words == one.words);
 
-    // Bytes that end early are refused, and so is a match that begins before the first code.
+    // If bytes are missing at the end, they are refused. So is a match that begins before the first
+    // code.
     for (size_t size = 0; size < one.bytes.size(); ++size)
         CHECK_FALSE(unpackShader({one.bytes.data(), size, 0, count}, words.data()));
     one.bytes.back() = 15;

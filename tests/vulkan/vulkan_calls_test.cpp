@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests what the library asks of a driver, and what it makes of its errors, seen by a driver that
-// the test puts before the real one.
+// Tests what the library asks of a driver, and what it does after its errors. The test puts a
+// driver of its own before the real one.
 #include "device/device_vulkan.h"
 #include "tests/support/devices.h"
 
@@ -20,12 +20,13 @@ struct Recorded {
     uint32_t memoryCount;
 };
 
-// An entry point has no user pointer; cases run one after the other.
+// What the replaced functions use is global, since Vulkan passes no user pointer to them. That is
+// safe, since test cases run one after the other.
 PFN_vkGetInstanceProcAddr gNextInstance;
 PFN_vkGetDeviceProcAddr gNextDevice;
 PFN_vkCmdPipelineBarrier gNextBarrier;
 std::vector<Recorded> gRecorded;
-// Pipelines are made by nobody: the handles of good ones are numbers.
+// No pipelines are made. The handles of good ones are numbers.
 uint32_t gPipelines; // how many have been asked for
 uint32_t gFailing;   // the number of the one that fails
 VkResult gFailingResult;
@@ -73,7 +74,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL findInInstance(VkInstance instance, con
     return gNextInstance(instance, name);
 }
 
-// A context of the device under test that calls the driver above.
+// A context of the device under test that calls this driver.
 class WatchedContext {
 public:
     WatchedContext()
@@ -96,7 +97,7 @@ public:
     WatchedContext(const WatchedContext&) = delete;
     WatchedContext& operator=(const WatchedContext&) = delete;
 
-    SluiceContext get() const { return m_context; } // NULL: the device is no Vulkan one
+    SluiceContext get() const { return m_context; } // NULL: the device is not Vulkan's
     const sluice::VulkanBackend& backend() const
     {
         return static_cast<const sluice::VulkanBackend&>(*m_context->backend);
@@ -124,7 +125,7 @@ TEST_SUITE_BEGIN("device");
 TEST_CASE("a barrier orders commands, and shows the host what they wrote")
 {
     const WatchedContext context;
-    if (context.get() == nullptr) return; // nothing is recorded elsewhere
+    if (context.get() == nullptr) return; // other backends record nothing
     device().run([&](SluiceCommands commands) {
         CHECK(sluiceCmdBarrier(context.get(), commands) == SLUICE_OK);
     });
@@ -148,7 +149,7 @@ TEST_CASE("pipelines that the driver cannot make cost their own commands alone")
     uint32_t count = 0;
     {
         const WatchedContext context;
-        if (context.get() == nullptr) return; // there are none elsewhere
+        if (context.get() == nullptr) return; // other backends have no pipelines
         REQUIRE(context.create(SLUICE_KERNELS_ALL) == SLUICE_OK);
         CHECK(context.info().kernels == SLUICE_KERNELS_ALL);
         CHECK(context.info().refusedKernels == 0);
@@ -161,7 +162,7 @@ TEST_CASE("pipelines that the driver cannot make cost their own commands alone")
         gFailing = failing;
         gFailingResult = failing % 2 == 0 ? VK_ERROR_UNKNOWN : VK_ERROR_INITIALIZATION_FAILED;
         const SluiceStatus status = context.create(SLUICE_KERNELS_ALL);
-        CHECK(gPipelines == count); // all others are made
+        CHECK(gPipelines == count); // all others were tried
         const sluice::PipelineRow* refused = nullptr;
         for (const sluice::Pipeline pipeline : sluice::AllPipelines()) {
             if (!context.backend().pipelines().isRefused(pipeline)) continue;
@@ -178,16 +179,17 @@ TEST_CASE("pipelines that the driver cannot make cost their own commands alone")
         const uint32_t lost = isNecessary ? refused->kernels : 0;
         CHECK(context.info().refusedKernels == lost);
         CHECK(context.info().kernels == (SLUICE_KERNELS_ALL & ~lost));
-        // It is not tried again, and sets without it are whole.
+        // It is not tried again. Sets without it are complete.
         CHECK(context.create(SLUICE_KERNELS_ALL) == status);
         CHECK(gPipelines == count);
         CHECK(context.create(SLUICE_KERNELS_ALL & ~refused->kernels) == SLUICE_OK);
     }
     CHECK(necessary > 10);
 
-    // Piece by piece it is the same. A command of the refused set says so, and records nothing.
+    // The result is the same if the pipelines are made one by one. A command of the refused set
+    // says so and records nothing.
     const WatchedContext context;
-    gFailing = 0; // filters, of which there is more code
+    gFailing = 0; // a pipeline of filters
     gFailingResult = VK_ERROR_UNKNOWN;
     const SluicePipelinesInfo one = {SLUICE_KERNELS_FILTER | SLUICE_KERNELS_CHECKSUM, 0, 1};
     uint32_t left = 1, calls = 0;
@@ -219,7 +221,7 @@ TEST_CASE("pipelines that could not be made for want of memory are made by the n
         gFailingResult = result;
         CHECK(context.create(SLUICE_KERNELS_ALL) == status);
         CHECK(context.info().refusedKernels == 0);
-        gFailing = gPipelines; // the next one that is tried, which is the same
+        gFailing = gPipelines; // the next one that is tried is the same pipeline
     }
     CHECK(context.info().kernels != SLUICE_KERNELS_ALL);
     gFailing = ~0u;

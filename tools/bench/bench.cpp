@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// `sluice bench`: reads the options, opens the device, and calls the functions of rows.h under a
+// budget of time. A "kernel" here is a name such as "scan kinds" under which rows are printed and
+// filtered.
 #include "tools/bench/bench.h"
 
 #include <algorithm>
@@ -20,7 +23,8 @@
 namespace sluice {
 namespace {
 
-// CUB needs CUDA, so this opens the CUDA device that has the same name as a Vulkan device.
+// CUB, the peer of our primitives, needs CUDA. For a Vulkan device, opens the CUDA device of the
+// same name, on which CUB then runs; null if there is none.
 std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
 {
     if (!cubIsBuiltIn() || device.backend() != SLUICE_BACKEND_VULKAN || !device.isGpu())
@@ -36,8 +40,8 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
-// Returns whether a kernel's name contains one of the filters, or equals one that begins with '='.
-// Without filters, all kernels are wanted.
+// Returns whether a kernel is wanted: one of the filters is a part of its name or, after a '=',
+// equals it. Without filters every kernel is wanted.
 bool isWanted(const std::vector<std::string>& filters, const std::string& kernel)
 {
     return filters.empty() ||
@@ -52,9 +56,9 @@ constexpr uint32_t kTileKernels =
     kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_CHECKSUM;
 constexpr struct {
     const char* name;
-    uint32_t uses; // SluiceKernels
-    // The approximate number of rows that a budget must provide for, and of their variants. With 0
-    // rows, the kernel is measured together with another one or only if a filter names it.
+    uint32_t uses; // set of SluiceKernels that it needs
+    // About how many rows and variants the budget must provide for. 0 rows: the kernel is measured
+    // together with another one, or only if a filter names it.
     uint32_t rows, variants;
 } kKernels[] = {{"copy", 0, 0, 1},
                 {"scan", SLUICE_KERNELS_SCAN, 6, 1},
@@ -85,6 +89,9 @@ constexpr struct {
                 {"gstd filters", kGstdKernels, 0, 1},
                 {"gstd passes", kGstdKernels, 0, 1},
                 {"filter", kGstdKernels, 0, 1},
+                // Only if a filter names it, because its pipelines are not among all others.
+                {"zstd", SLUICE_KERNELS_ZSTD, 0, 1},
+                {"uastc", SLUICE_KERNELS_UASTC, 0, 1},
                 {"fse tables", SLUICE_KERNELS_FSE, 10, 1},
                 {"float bf16", SLUICE_KERNELS_FLOAT, 2, 1},
                 {"float f16", SLUICE_KERNELS_FLOAT, 2, 1},
@@ -104,11 +111,11 @@ constexpr struct {
                 {"stream latency", kTileKernels, 0, 1},
                 {"stream batches", kTileKernels, 0, 1},
                 {"stream cancel", kTileKernels, 0, 1},
-                // This runs only if a filter names it, because changes of speed do not show in it.
+                // Only if a filter names it, because it does not show changes of speed.
                 {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT, 0, 1}};
 
-// Returns the filters in lower case. DFloat11 has a shorter name in the table above, and "stream"
-// must not match "tile streams".
+// Returns the filters in lower case, and in the spelling of the table: DFloat11 has a shorter name
+// there, and "stream" must not match "tile streams".
 std::vector<std::string> plainFilters(std::vector<std::string> filters)
 {
     for (std::string& filter : filters) {
@@ -134,7 +141,7 @@ bool anyButStreams(const Wanted& wanted)
     });
 }
 
-// Returns the SluiceKernels to make pipelines for.
+// Returns the set of SluiceKernels whose pipelines are needed.
 uint32_t kernelsOf(const Wanted& wanted)
 {
     uint32_t uses = 0;
@@ -143,9 +150,9 @@ uint32_t kernelsOf(const Wanted& wanted)
     return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would mean all
 }
 
-// Creates the pipelines of a family when the family begins, because compiling them takes time if
-// the driver has not cached them. Returns false if the time is over, so that nothing of the family
-// can be measured.
+// Makes the pipelines of the kernels that begin with one of these prefixes. This happens just
+// before they are measured, since compiling takes long if the driver has nothing cached. Returns
+// false if the time is over, so that these kernels cannot be measured.
 bool makePipelines(const BenchDevice& device, const Wanted& wanted,
                    const std::vector<const char*>& prefixes, BenchReport& report)
 {
@@ -160,8 +167,8 @@ bool makePipelines(const BenchDevice& device, const Wanted& wanted,
     return true;
 }
 
-// Returns whether to measure CPU decoders. They are measured if the device is the CPU or if a
-// filter asks for them.
+// Returns whether to measure the CPU's decoders: if the device is the CPU, or if filters are given
+// and one names them.
 bool wantsCpuDecode(const BenchDevice& device, const Wanted& wanted, bool isFiltered)
 {
     return wanted("cpu decode") && (device.backend() == SLUICE_BACKEND_CPU || isFiltered);
@@ -188,8 +195,8 @@ void checkFilters(const std::vector<std::string>& filters)
     }
 }
 
-// Returns how many bytes of generated data can be packed in a sixteenth of the remaining time,
-// including the time of the peers' encoders.
+// Returns how many bytes of made-up data can be packed in 1/16 of the time that is left. With
+// hasPeers, the encoders of the peers pack them too, in that time.
 uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
                     const Budget& budget)
 {
@@ -204,14 +211,15 @@ uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
     return std::max(uint64_t(std::max(size, 0.0)) / unit * unit, least);
 }
 
-// Measures the decoders, input by input; each decoder takes the inputs that it can read. It is an
-// error if no decoder can use an input, or if a filter asks for the float codec or DFloat11 and no
-// input suits it. Without filters these two use generated weights instead.
+// Measures the decoders for each input in turn. Each decoder takes the inputs that it can read.
+// Throws if no decoder can read an input, or if a filter names the float codec or DFloat11 and no
+// input has weights. Without filters, those two decode made-up weights.
 void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report)
 {
     const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
+    const bool zstd = wanted("zstd") && !options.filters.empty();
     const bool cpu = wantsCpuDecode(device, wanted, !options.filters.empty());
     const bool floats = anyWanted(wanted, "float"), df11 = anyWanted(wanted, "df11");
     bool hadFloats = false, hadDf11 = false;
@@ -239,9 +247,12 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
             if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
         }
-        if ((gstd || cpu) && makePipelines(device, wanted, {"gstd", "filter"}, report)) {
+        std::vector<const char*> prefixes = {"gstd", "filter"};
+        if (zstd) prefixes.push_back("zstd");
+        if ((gstd || zstd || cpu) && makePipelines(device, wanted, prefixes, report)) {
             const TileSet tiles = load("gstd", 0);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
+            if (zstd && !tiles.tiles.empty()) benchZstd(device, tiles, report);
             if (gstd && !tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
             if (input.empty() && !options.filters.empty() && wanted("gstd filters")) {
                 const TileSet picture =
@@ -286,8 +297,9 @@ void benchPrimitives(const BenchDevice& device, const BenchDevice* twin, const W
     if (wanted("fse tables")) benchFse(device, cuda, report);
 }
 
-constexpr double kWholeSeconds = 40; // for everything; the last row may need a little more
-constexpr double kBriefSeconds = 300;
+// Default limit of a run of everything, which the last row may exceed a little.
+constexpr double kWholeSeconds = 40;
+constexpr double kBriefSeconds = 300; // under a shorter limit, less data is used
 
 } // namespace
 
@@ -306,8 +318,9 @@ int runBench(const BenchOptions& options)
     checkFilters(filters);
     refuseOwnInput(options.json, options.inputs);
     refuseOwnInput(options.html, options.inputs);
-    // Opens the outputs first, so that a file that cannot be written fails before minutes of work
-    // and not after them.
+    refuseSameOutputs({options.json, options.html});
+    // Open the outputs first: if one cannot be written, the user should know before minutes of
+    // work.
     std::unique_ptr<OutputFile> json, html;
     if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json, options.force);
     if (!options.html.empty()) html = std::make_unique<OutputFile>(options.html, options.force);
@@ -322,16 +335,19 @@ int runBench(const BenchOptions& options)
                                                    : 0));
     BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue, options.tuning);
     if (report.budget().isLimited() && report.budget().seconds() < kBriefSeconds) device.setBrief();
-    // The CUDA context also keeps the GPU's clocks up. Without one, an H200 (driver 580) falls from
-    // 1,980 to 345 MHz whenever it idles, for example while the CPU checks a result. The next
-    // measurement was then two to four times too slow.
+    // The CUDA context also keeps up the clocks of a GPU that is measured by Vulkan. Without it, an
+    // H200 (driver 580) falls from 1,980 to 345 MHz whenever it idles, for example while the CPU
+    // checks a result; the next measurement then took two to four times too long.
     const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
     expectRows(device, wanted, !options.inputs.empty(), report.budget());
     report.printHeader(device);
     benchCopy(device, report);
     if (anyButStreams(wanted)) benchInputs(device, options, wanted, report);
     benchPrimitives(device, twin.get(), wanted, report);
-    // The budget decides on all of these together.
+    if (!filters.empty() && wanted("uastc") && makePipelines(device, wanted, {"uastc"}, report))
+        benchUastc(device, report);
+    // These rows have no shares in the budget: it decides once whether there is time for all of
+    // them.
     if (!filters.empty() && wanted("worst") && report.hasTime("worst", "") &&
         makePipelines(device, wanted, {"worst"}, report))
         benchWorst(device, report);

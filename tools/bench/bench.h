@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice bench: measures our kernels and the peers that are present, each as a ratio to a plain
-// copy in the same run.
+// `sluice bench`: measures our kernels and their peers (other implementations that are present),
+// each beside a plain copy in the same run.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,35 @@
 namespace sluice {
 
 struct BenchOptions {
-    std::string device;                // a selector for sluiceOpenDevice; empty: auto
-    std::vector<std::string> filters;  // only kernels whose name contains one of these, or is
-                                       // one behind a '='; none: all
-    std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
-                                       // none: made-up data
-    std::string json, html;            // files that also get the figures, or a page; empty: none
-    double seconds = -1;               // about how long it may take; 0: no limit; below: 40 if
-                                       // there are neither filters nor inputs, else no limit
-    uint32_t decodeSpeed = 0;          // for input that has to be packed
-    std::vector<uint32_t> tilesAtOnce; // SluiceGstdInfo has it; none: some values
-    bool graphicsQueue = false;        // Vulkan: use a family that also does graphics
-    std::string tuning;                // a tuning row; empty: the device's own
-    std::string streamFolder;          // stream: folder on a disk; empty: $TMPDIR, or /tmp
-    uint32_t streamMegabytes = 0;      // stream: output per pass; 0: 8,000 on a GPU
-    uint32_t streamThreads = 0;        // stream: reading threads of a streamer; 0: up to 8
-    bool streamOursOnly = false;       // stream: without the peers
-    bool force = false;                // json and html may overwrite files
-    int verbosity = 0;                 // below 0: no table
+    std::string device; // a selector for sluiceOpenDevice; empty: auto
+    // A kernel is measured if its name contains one of these or, after a '=', equals it; none: all.
+    std::vector<std::string> filters;
+    // Tile streams, archives, .safetensors or any other files; none: made-up data.
+    std::vector<std::string> inputs;
+    std::string json, html; // files for the figures and for a page; empty: none
+    // About how many seconds the run may take; 0: no limit; below 0: 40 s for everything, no limit
+    // with filters or inputs.
+    double seconds = -1;
+    uint32_t decodeSpeed = 0; // for inputs that have to be packed
+    // Values of SluiceGstdInfo::tilesAtOnce; none: some usual ones.
+    std::vector<uint32_t> tilesAtOnce;
+    bool graphicsQueue = false;  // Vulkan: use a queue family that can also draw
+    std::string tuning;          // a tuning row; empty: the device's own
+    std::string streamFolder;    // stream: a folder on a disk; empty: $TMPDIR or /tmp
+    uint64_t streamSize = 0;     // stream: bytes of output of a pass; 0: 8 GB on a GPU
+    uint32_t streamThreads = 0;  // stream: reading threads; 0: up to 8
+    bool streamOursOnly = false; // stream: measure no peers
+    // stream: which sides decode ("first": the GPU first, "both", "gpu", "cpu"), one after the
+    // other
+    std::vector<std::string> streamSides = {"first"};
+    bool force = false; // json and html may be overwritten
+    int verbosity = 0;  // below 0: print no table
 };
 
-// Returns the kernel names that filters are compared with.
+// Returns the names of all kernels, with commas.
 std::string benchKernels();
-// Prints the table to stdout (stderr if json or html is "-"). Returns the tool's exit code or
-// throws a Failure.
+// Prints the table to stdout, or to stderr if json or html is "-". Returns the exit code, or throws
+// a Failure.
 int runBench(const BenchOptions& options);
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The device that a row is measured on, and its clock.
+// The device on which a row is measured, and its clock.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Throws a Failure unless status is OK. `what` is "scan", "pack" ... ...
+// Throws a Failure unless the status is OK. `what` names the work: "scan", "pack".
 void require(SluiceStatus status, const std::string& what);
 
 struct Timing {
@@ -24,13 +24,13 @@ public:
     BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
                 bool graphicsQueue = false, const std::string& tuning = {});
 
-    // Creates those pipelines of these SluiceKernels that do not exist yet.
+    // Creates the pipelines of these SluiceKernels that do not exist yet.
     void makePipelines(uint32_t kernels) const;
     SluiceBackend backend() const { return properties().backend; }
     bool isGpu() const { return properties().isSoftware == 0; }
-    // Under a budget of a minute, the host has no time to generate and check gigabytes. Arrays and
-    // batches for GPUs then have at most some hundred megabytes, which is still more than caches
-    // hold.
+    // Makes work smaller for a short budget, in which the host has no time to make and check
+    // gigabytes. Arrays and batches for GPUs then have at most some hundred megabytes, which is
+    // still more than caches hold.
     void setBrief() { m_isBrief = true; }
     bool isBrief() const { return m_isBrief; }
 
@@ -42,7 +42,7 @@ public:
         buffer.fill(values);
         return buffer;
     }
-    // Returns zeroed scratch for a command with this `info`. `get` is the command's
+    // Returns zeroed scratch for a command with this `info`. `get` is the command's function
     // sluiceGet...Requirements.
     template <class Get, class Info>
     DeviceBuffer allocateScratch(Get get, const Info& info) const
@@ -56,10 +56,11 @@ public:
     using RecordRun = std::function<void(SluiceCommands commands, uint32_t run)>;
 
     double runOnce(const RecordRun& record, uint32_t run = 0) const;
-    // On CUDA, captures the commands into a graph, as an engine would for commands that it calls
-    // often.
+    // On CUDA, captures the commands into a graph, as an engine does with commands that it runs
+    // often. Elsewhere, returns `record`.
     RecordRun capture(const RecordRun& record) const;
-    // Warms up, then times several submissions, each of which does the work `passes` times.
+    // Warms up, then times several submissions. `record` must record the work `passes` times; the
+    // times are those of one pass.
     Timing time(uint32_t passes, const RecordRun& record) const;
 
 private:

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kMostBytes = 4800000; // limits the rows; the rest of the page has about 15,000
+constexpr size_t kMostBytes = 4800000; // for the rows; the rest of the page has about 25,000
 
 } // namespace
 

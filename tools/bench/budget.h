@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The time that a benchmark may take, shared out among what it measures.
+// Divides the time that a benchmark may take among what it measures.
 #pragma once
 
 #include <chrono>
@@ -9,37 +9,37 @@
 
 namespace sluice {
 
-// When the first row of a name begins, the name gets a share of the time that is left. Time that it
-// does not use goes to the names after it. The first row of a name is measured as long as there is
-// any time at all, every other row only if the name's share suffices for another row like the last
-// one.
+// A name is a kernel of the benchmark, or a variant of one ("NAME: VARIANT"). When the first row of
+// a name begins, the name gets a share of the time that is left. What it does not use of its share
+// goes to the names after it. The first row of a name is measured if there is any time at all,
+// further rows only if the rest of the share is enough for another row like the last one.
 class Budget {
 public:
-    // Says what was not measured of a name; all: nothing of it was.
+    // The rows of a name that were left out.
     struct Cut {
         std::string name;
-        std::vector<std::string> sizes;
-        bool all;
+        std::vector<std::string> sizes; // of these rows
+        bool all;                       // nothing of the name was measured
     };
 
-    // 0 seconds mean that there is no limit; then nothing else here has an effect.
+    // 0 seconds: no limit, and the other functions have no effect.
     explicit Budget(double seconds = 0) : m_seconds(seconds) {}
 
     bool isLimited() const { return m_seconds > 0; }
     double seconds() const { return m_seconds; }
     double left() const { return isLimited() ? m_seconds - elapsed() : 0; }
     bool isOver() const { return isLimited() && left() <= 0; }
-    // Announces that a name will be measured, with about this many rows and variants ("NAME:
-    // VARIANT"). The variants divide the share equally.
+    // Announces a kernel of about this many rows, in this many variants. Variants divide the
+    // kernel's share equally.
     void expect(const std::string& name, double rows, double variants);
-    // Returns whether the row of a name and size is to be measured now. If not, cuts() lists it.
+    // Returns whether this row of `name` may be measured now. If not, cuts() will list `size`.
     bool hasTime(const std::string& name, const std::string& size);
-    // Returns the names in the order in which their rows were left out, then the names of which no
-    // row began.
+    // Returns what was left out: first the names of which rows began, in their order, then the
+    // names of which none began.
     std::vector<Cut> cuts() const;
 
-    // Returns the sizes in the order to measure them. Under a limit the largest come first, because
-    // they say most.
+    // Returns the sizes in the order in which to measure them: under a limit the largest, which say
+    // most, come first.
     template <class T>
     std::vector<T> ordered(std::vector<T> sizes) const
     {
@@ -66,10 +66,10 @@ private:
     double m_seconds;
     Clock::time_point m_start = Clock::now();
     std::vector<Expected> m_expected;
-    double m_rowsLeft = 0; // rows of names that have no share yet
+    double m_rowsLeft = 0; // rows expected of names without a share
     std::map<std::string, Share> m_shares;
-    std::vector<std::string> m_order; // the keys of m_shares in order
-    Share* m_current = nullptr;       // the share whose row is being measured
+    std::vector<std::string> m_order; // the keys of m_shares, in the order in which they began
+    Share* m_current = nullptr;       // of the row that is being measured
     double m_rowStart = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of compactions: by comparison at several selectivities, by selectors, of all kinds, and
-// sweeps over sizes.
+// The rows of compactions: by a comparison that keeps more or less of the elements, by selectors (a
+// mask or flags), of all kinds, and over growing sizes.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Returns the bound below which this percentage of all words lies.
+// Returns the bound such that `percent` of all possible words are below it.
 uint32_t boundFor(uint32_t percent)
 {
     return percent == 100 ? ~0u : uint32_t((uint64_t{1} << 32) * percent / 100);
@@ -25,7 +25,7 @@ struct Data {
     const BenchDevice& device;
     DeviceBuffer input, selectors, output, indices, results;
 
-    // mostIndices limits the number of indices that jobs write.
+    // Jobs write at most `mostIndices` indices.
     Data(const BenchDevice& on, const HostWords& host, uint64_t mostIndices)
         : device(on), input(on.allocate(host.count * 4)), selectors(on.allocate(host.count)),
           output(on.allocate(host.count * 4)), indices(on.allocate(mostIndices * 4)),
@@ -35,12 +35,13 @@ struct Data {
     }
 };
 
-// One compaction, which runs on `sets` inputs one after the other.
+// One compaction, which runs on `sets` inputs, one after the other.
 struct Job {
     std::string kernel, size;
-    SluiceCompactInfo info = {};               // without buffers
-    uint32_t count = 0, sets = 1, repeats = 1; // repeats: on the same input
-    uint32_t bound = 0;                        // selectors keep the words below it
+    SluiceCompactInfo info = {}; // the caller adds the buffers
+    // Elements of an input; number of inputs; how often each input is compacted.
+    uint32_t count = 0, sets = 1, repeats = 1;
+    uint32_t bound = 0; // the words below it are kept
     bool elements = true, indices = false;
     CubKind cub = CubKind::SelectLess;
     const char* cubName = "";
@@ -54,7 +55,7 @@ struct Job {
                : info.test == SLUICE_COMPACT_MASK ? count / 8
                                                   : 0;
     }
-    // Returns the useful bytes, which are read once and written once.
+    // Returns the bytes that any implementation must read and write, each counted once.
     uint64_t usefulBytes(uint64_t kept) const
     {
         const bool reads = elements || selectorBytes() == 0;
@@ -62,8 +63,7 @@ struct Job {
         const uint64_t written = partitions() ? count : kept;
         return read + written * ((elements ? info.elementSize : 0) + (indices ? 4 : 0));
     }
-    // Makes selectors from the words themselves, so that they keep the words that a comparison
-    // would keep.
+    // Makes selectors that keep the same words as the comparison.
     HostWords makeSelectors(const HostWords& host) const
     {
         const uint32_t perWord = info.test == SLUICE_COMPACT_MASK ? 32 : 4, bits = 32 / perWord;
@@ -114,8 +114,8 @@ T elementAt(const HostWords& host, uint64_t i)
     return value;
 }
 
-// Computes the expected results. The kept elements are counted per block first, so that any piece
-// can be checked alone.
+// Computes what results should be. It counts the kept elements of each block of the input first, so
+// that any piece of a result can be checked by itself.
 class Reference {
 public:
     Reference(const Job& job, const HostWords& host)
@@ -140,9 +140,9 @@ public:
         return kept;
     }
 
-    // Writes the expected results. Each has elementSize bytes: an element or, for indices, its
-    // index. If `stable`, a partition must also keep the order of the other elements, which CUB's
-    // does not.
+    // Writes `size` bytes of the expected result from `offset` on. An entry has elementSize bytes,
+    // and is an element or the index of one. A partition also has the elements that are not kept;
+    // if `stable`, these must be in their old order, which CUB does not give.
     void expect(uint64_t offset, uint64_t size, uint8_t* bytes, uint32_t elementSize, bool indices,
                 bool stable) const
     {
@@ -154,7 +154,7 @@ public:
             walk(set, true, from - start, std::min(to - start, kept),
                  bytes + (from - first) * elementSize, elementSize, indices);
             if (!m_job.partitions() || !stable || to - start <= kept) continue;
-            // the position of the first element that is not kept
+            // The place of the first element that is not kept.
             const uint64_t behind = std::max(from - start, kept);
             walk(set, false, behind - kept, to - start - kept,
                  bytes + (start + behind - first) * elementSize, elementSize, indices);
@@ -171,7 +171,7 @@ public:
 private:
     uint64_t blocksInSet() const { return m_job.count / m_block; }
 
-    bool keeps(uint64_t i) const // i counts over all sets
+    bool keeps(uint64_t i) const // i counts the elements of all sets
     {
         const size_t size = m_job.info.elementSize;
         switch (m_job.info.test) {
@@ -191,12 +191,12 @@ private:
         }
     }
 
-    // Writes elements `first` to `last` - 1 of those elements of a set that are kept (if `wanted`)
-    // or not kept.
+    // Takes a set's elements that are kept (`wanted`) or not kept, and writes those with the
+    // numbers `first` to `last` - 1 among them.
     void walk(uint64_t set, bool wanted, uint64_t first, uint64_t last, uint8_t* bytes,
               uint32_t elementSize, bool indices) const
     {
-        uint64_t number = 0; // how many were passed so far
+        uint64_t number = 0; // elements passed so far
         for (uint64_t i = set * blocksInSet(); number < last && i < (set + 1) * blocksInSet();
              ++i) {
             const uint64_t found = wanted ? m_kept[i] : m_block - m_kept[i];
@@ -273,7 +273,7 @@ private:
         const auto expectCounts = [&](uint64_t offset, uint64_t size, uint8_t* bytes) {
             reference.expectCounts(offset, size, bytes);
         };
-        // Nothing after the kept elements is checked, so a large result ends there.
+        // Memory after the kept elements is not checked, so the result may end with them.
         const uint64_t places =
             job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
         TimedWork work = {record, job.sets * job.repeats, {}};
@@ -335,7 +335,8 @@ Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
     return job;
 }
 
-// Returns jobs of the other kinds. Each keeps half of `words` words.
+// Returns a job of each kind of compaction that has no other rows. Each keeps half of `words`
+// words.
 std::vector<Job> kindJobs(uint64_t words)
 {
     constexpr const char* kernel = "compact kinds";
@@ -349,7 +350,7 @@ std::vector<Job> kindJobs(uint64_t words)
         const char* name;
         SluiceValueType type;
         uint32_t size;
-        uint64_t middle; // half of the possible values are below it
+        uint64_t middle; // half of all values of the type are below it
     } types[] = {{"less u8", SLUICE_VALUE_U8, 1, 0x80},
                  {"less u16", SLUICE_VALUE_U16, 2, 0x8000},
                  {"less i32", SLUICE_VALUE_I32, 4, 0},
@@ -377,7 +378,7 @@ std::vector<Job> kindJobs(uint64_t words)
 constexpr struct {
     const char* kernel;
     Method method;
-    bool coins; // the input is words of 0 and 1, not random bits
+    bool coins; // words are 0 or 1 instead of random
     uint64_t factor;
 } kSweeps[] = {{"compact sweep", kCompare, false, 4},
                {"compact sweep: flags", kBytes, false, 16},
@@ -405,8 +406,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
                 compacts.run(makeJob(kernel, size, large, method, percent));
             }
         }
-        // A GPU makes 1,000 calls on the same input in one command buffer or graph; a row gives the
-        // cost of one call.
+        // A row about small inputs gives the time of one call. A GPU makes 1,000 calls on the same
+        // input in one command buffer or graph.
         for (const uint64_t count :
              report.budget().ordered(sweepSizes(std::min<uint64_t>(large, 1u << 20), 4))) {
             Job job = makeJob("compact calls", powerText(count), count, kCompare);
@@ -422,7 +423,7 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
             if (sweep.coins != coins) continue;
             for (const uint64_t count : report.budget().ordered(sweepSizes(limit, sweep.factor))) {
                 Job job = makeJob(sweep.kernel, powerText(count), count, sweep.method);
-                // The calls alternate between inputs, so that no input is still in a cache.
+                // Calls take several inputs in turn, so that none is still in a cache.
                 job.sets = callsFor(count, limit / count);
                 compacts.run(job);
             }

@@ -14,8 +14,8 @@ struct Piece {
     uint64_t offset, size;
 };
 
-// Picks pieces of whole elements to check: all pieces of a small result, otherwise a random piece
-// in each of kPieces parts. The first and the last bytes are always among them.
+// Chooses the pieces of a result to check. A small result is checked whole; of a large one, divided
+// into kPieces parts, a random piece of each, and always the first and the last bytes.
 std::vector<Piece> piecesOf(const Result& result)
 {
     const uint64_t size = result.buffer.size, unit = result.elementSize,
@@ -49,7 +49,8 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
         got.emplace_back(piece.size);
         device.download(partOf(result.buffer, piece), got.back().data(), piece.size);
     }
-    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0}); // the first wrong byte of each piece
+    // Holds the offset of the first wrong byte of each piece; ~0: there is none.
+    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0});
     inParallel(pieces.size(), [&](uint64_t first, uint64_t last) {
         for (uint64_t i = first; i < last; ++i) {
             Bytes right = got[i];
@@ -65,8 +66,9 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
     }
 }
 
-// Records a barrier as an engine would; sluiceCmdBarrier has wider scopes. CUDA's streams and the
-// CPU need none.
+// Returns a function that records the barrier that an engine would put between two calls, which
+// orders accesses of shaders only; sluiceCmdBarrier orders more. CUDA streams and the CPU need no
+// barrier.
 std::function<void(SluiceCommands)> callBarrier(const BenchDevice& device)
 {
     if (device.backend() == SLUICE_BACKEND_VULKAN) return makeVulkanBarrier(device);
@@ -85,7 +87,7 @@ void Contest::sayMissing(const std::string& kernel) const
                           cubIsBuiltIn() ? "this device is no CUDA device" : "built without CUDA");
 }
 
-uint32_t scrambled(uint32_t value) // lowbias32 of Chris Wellons' hash prospector
+uint32_t scrambled(uint32_t value) // the hash "lowbias32" of Chris Wellons' hash prospector
 {
     value = (value ^ value >> 16) * 0x7feb352du;
     value = (value ^ value >> 15) * 0x846ca68bu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of the primitives compare the same work by us and by CUB, possibly on two devices. The
-// results are checked on all cores of the host, then the work is timed.
+// The rows of the primitives: we and CUB do the same work, possibly on two devices (Vulkan and CUDA
+// on one GPU). The host checks the results of both on all cores. Then both are timed.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace sluice {
 
-// A buffer that the work writes. expect gets `size` bytes of it from `offset` on, as the device
-// wrote them, and overwrites those that the work must have written with their right values. offset
-// and size are multiples of elementSize.
+// A buffer that the work writes. expect() gets `size` bytes from `offset` on, as the device wrote
+// them, and overwrites what the work must have written with the right values; so any difference is
+// an error. offset and size are multiples of elementSize.
 struct Result {
     SluiceBuffer buffer;
     uint32_t elementSize;
@@ -27,26 +27,28 @@ extern const char* const kCheckedText;
 
 struct TimedWork {
     std::function<void(SluiceCommands commands, uint32_t call)> record;
-    uint32_t calls; // one command buffer or graph records it this often; a row is about one call
+    // How many calls `record` is asked for in a command buffer or graph. Rows give the time of one
+    // call.
+    uint32_t calls;
     std::vector<Result> results;
 };
 
 struct Contest {
     const BenchDevice& ours;
-    const BenchDevice* cub; // `ours` itself, another device, or nullptr: there is no CUB
+    const BenchDevice* cub; // `ours`, another device, or nullptr if there is no CUB
     BenchReport& report;
 
-    // Runs the work over poisoned results and checks them, then times the work. If the device has
-    // graphs, the work runs in a graph. Between two of our commands there are the barriers that an
-    // engine would record.
+    // Overwrites the results with a pattern, runs the work, checks the results, then times the
+    // work, in a graph if the device has graphs. Our commands have the barriers between them that
+    // an engine would record.
     BenchRow measure(const BenchDevice& device, const std::string& kernel, const std::string& size,
                      const std::string& who, uint64_t bytes, const TimedWork& work) const;
-    // Reports once why there is no row of CUB for `kernel`.
+    // Says once why there is no row of CUB for `kernel`.
     void sayMissing(const std::string& kernel) const;
 };
 
-// Holds data on our device and, if CUB runs on another device, the same data there. Data's
-// constructor takes the device first.
+// Data on our device and, if CUB runs on another device, the same data there. Data's constructor
+// takes the device first.
 template <class Data>
 class Twins {
 public:
@@ -66,12 +68,12 @@ private:
 };
 
 uint32_t scrambled(uint32_t value);    // a hash
-std::string powerText(uint64_t count); // 2^20
-// Calls body(first, last) for parts of the range 0 .. count, on all cores of the host. Rethrows a
-// Failure of body.
+std::string powerText(uint64_t count); // for example "2^20"
+// Calls body(first, last) for parts of 0 .. count, on all cores. Throws the Failure that body
+// threw.
 void inParallel(uint64_t count, const std::function<void(uint64_t first, uint64_t last)>& body);
 
-// Words in host memory that is not cleared before they are generated.
+// Words in host memory that are made on all cores; the memory is not cleared before.
 struct HostWords {
     std::unique_ptr<uint32_t[]> words;
     uint64_t count;
@@ -84,14 +86,14 @@ struct HostWords {
     }
 };
 
-// Returns the number of words of the largest arrays. `arrays` of them must easily fit in the
-// device's memory. It is a power of two and at most 2^30 (2^20 without a GPU, 2^26 with isBrief).
+// Returns how many words the largest arrays have, a power of two, such that `arrays` of them fit
+// easily into the device's memory: at most 2^30, without a GPU 2^20, and 2^26 if isBrief().
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays);
-// Returns the sizes of a sweep: they grow from 2^10 by `factor`; the last one is `limit`, a power
-// of two.
+// Returns sizes from 2^10 on, each `factor` times the one before. The last is `limit`, a power of
+// two.
 std::vector<uint64_t> sweepSizes(uint64_t limit, uint64_t factor);
-// Returns how many calls for a size go into one command buffer or graph, at most `limit`. There are
-// many for a small size, so that a row gives the cost of one call.
+// Returns how many calls on `count` words go into one command buffer or graph, at most `limit`.
+// Small sizes get many, so that starting the command buffer or graph does not count.
 uint32_t callsFor(uint64_t count, uint64_t limit);
 
 } // namespace sluice

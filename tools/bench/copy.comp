@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The yardstick of the benchmark: a plain copy, 16 bytes a thread.
+// A plain copy, 16 bytes for each invocation, with which all rows are compared.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -14,7 +14,7 @@ layout(push_constant, std430) uniform Push
     uvec2 from;
     uvec2 to;
     uint count; // vectors of 16 bytes
-    uint gridX; // workgroups along x
+    uint gridX; // number of workgroups along x
 };
 
 void main()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoding on one core of the CPU: our decoders and the peers' decode the same bytes alternately,
-// so that other load on the machine affects all of them.
+// Decoding on one core of the CPU. Our decoders and their peers decode the same bytes by turns, so
+// that other load on the machine affects all of them alike.
 #include <algorithm>
 #include <chrono>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kRounds = 7;
 
-// The tiles of a set, decoded by one command of a CPU context.
+// Decodes the tiles of a set by one command of a CPU context.
 class CpuTiles {
 public:
     CpuTiles(const TileSet& set, const char* tier, Bytes& output)
@@ -49,17 +49,17 @@ private:
 
     const ToolDevice m_device;
     TileBatch m_batch;
-    Bytes m_source; // a copy, because commands need buffers that they could write
+    Bytes m_source; // a copy, since commands want buffers that are not const
 };
 
 struct Contender {
     std::string who;
     bool isPeer;
-    std::function<void()> decode; // into the output
+    std::function<void()> decode; // decodes all tiles into the output
     std::vector<double> milliseconds = {};
 };
 
-// Peers also decode the bytes between tiles, which are very few.
+// Returns a peer. Peers decode the few bytes between tiles too.
 Contender peerOf(const std::string& who, const StreamPack& pack, Bytes& output)
 {
     return {who, true, [&pack, &output, who] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// CUB's counterparts of our primitives, if the toolkit has all of them.
+// The calls of CUB that do what our primitives do. If the toolkit's CUB is too old, there are none.
 #if __has_include(<cub/device/device_copy.cuh>) // CUB 2.2 or newer
 #include <sluice/sluice_scan.h>
 
@@ -72,8 +72,8 @@ thrust::transform_iterator<BitOf, Counting> maskFlags(const CubCall& call)
                                            BitOf{pointerFrom<uint32_t>(call.selectors)});
 }
 
-// Function objects for fills: an iterator that repeats the element of a run, the start of the run
-// in the output, and its length.
+// For fills, CUB wants three functions of the run's number: an iterator that repeats the run's
+// element, where the run begins in the output, and its length.
 template <typename T>
 struct RunSource {
     const T* values;
@@ -93,7 +93,7 @@ struct RunLength {
     __device__ uint32_t operator()(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
 };
 
-// Each of these wraps a two-phase call of CUB: with scratch == nullptr it only sets `size`.
+// Calls a function of CUB. As with CUB itself, scratch == nullptr means that only `size` is set.
 struct Caller {
     const CubCall& call;
     void* scratch;
@@ -227,7 +227,8 @@ struct Caller {
             case SLUICE_VALUE_U16: return selectLess<uint16_t>(uint16_t(bound));
             case SLUICE_VALUE_I32: return selectLess<int32_t>(int32_t(bound));
             case SLUICE_VALUE_U64: return selectLess<uint64_t>(call.bound);
-            case SLUICE_VALUE_F32: return selectLess<float>(0); // no other constant is asked for
+            // The benchmark compares f32 with 0 only.
+            case SLUICE_VALUE_F32: return selectLess<float>(0);
             default: return selectLess<uint32_t>(bound);
             }
         case CubKind::SelectNonZero:

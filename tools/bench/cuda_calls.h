@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shared by the benchmark's CUDA files.
+// What the benchmark's CUDA files have in common.
 #pragma once
 
 #include <cuda_runtime.h>

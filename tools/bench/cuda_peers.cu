@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The peers that need the CUDA runtime itself: plain copies, and work in graphs.
+// What needs the CUDA runtime: plain copies to compare with, and graphs.
 #include <memory>
 
 #include "tools/bench/cuda_calls.h"

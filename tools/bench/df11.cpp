@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of DFloat11 and ECF8: decoding of a unit of normally distributed weights or of the units
-// of files, then the time of our encoder.
+// The rows of DFloat11 and ECF8: decoding made-up, normally distributed weights or the units of a
+// file, and the speed of our encoder. A unit is a set of tensors under one code.
 #include <sluice/sluice_df11.h>
 
 #include "encode/weights/df11_encoder.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr WeightKind kKinds[] = {{SLUICE_DF11_BF16, "df11 bf16", "DFloat11 bf16", {8, 7}, 0.02f},
                                  {SLUICE_DF11_FP8_E4M3, "df11 ecf8", "ECF8 e4m3", {4, 3}, 75.0f}};
 
-constexpr uint64_t kMade = 1u << 22; // generated weights; larger units repeat them
+constexpr uint64_t kMade = 1u << 22; // made-up weights; larger units repeat them
 
 void benchUnit(const BenchDevice& device, const WeightKind& kind, uint64_t count,
                BenchReport& report)
@@ -29,7 +29,8 @@ void benchUnit(const BenchDevice& device, const WeightKind& kind, uint64_t count
     benchDecode(scene, "df11", kind.name, size, set.encodedBytes, plain, repeats, report);
 }
 
-// Encodes as pack does: counts, chooses the code, then encodes in pieces that are discarded.
+// Encodes as `pack` does: counts symbols, makes the code, encodes in pieces. The result is
+// discarded.
 void encodeUnit(const WeightKind& which, const uint8_t* plain, uint64_t count)
 {
     const SluiceDf11Kind kind = SluiceDf11Kind(which.kind);
@@ -76,7 +77,7 @@ void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit& unit, uint64_t sourceByt
 void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
     std::vector<uint64_t> counts = {1u << 18};
-    // 16 MB of bf16, and as many weights as a large layer has
+    // 16 MB of bf16, and as many weights as a large layer has.
     if (device.isGpu()) counts = {1u << 23, device.isBrief() ? 1u << 26 : 1u << 28};
     for (const WeightKind& kind : kKinds) {
         for (const uint64_t count : report.budget().ordered(counts)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of the float codec: decoding of normally distributed weights of every type, or of the
-// weights of files, and the speed of encoding.
+// The rows of the float codec: decoding made-up, normally distributed weights of each type or the
+// weights of a file, and the speed of encoding.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
@@ -17,9 +17,10 @@ constexpr WeightKind kKinds[] = {
     {SLUICE_FLOAT_F8_E4M3, "float e4m3", "e4m3", {4, 3}, 75.0f},
     {SLUICE_FLOAT_F8_E4M3_DENSE, "float e4m3 dense", "e4m3 dense", {4, 3}, 75.0f},
     {SLUICE_FLOAT_F8_E5M2, "float e5m2", "e5m2", {5, 2}, 0.02f},
-    {SLUICE_FLOAT_BYTES, "float huff", "huff", {8, 7}, 0.02f}}; // the exponents of bf16
+    // Bytes distributed like bf16's exponents.
+    {SLUICE_FLOAT_BYTES, "float huff", "huff", {8, 7}, 0.02f}};
 
-constexpr uint64_t kBlock = 1u << 22; // weights that are generated; larger tensors repeat them
+constexpr uint64_t kBlock = 1u << 22; // made-up weights; larger tensors repeat them
 
 Bytes makePlain(const WeightKind& kind)
 {
@@ -76,7 +77,7 @@ struct TensorScene : WeightScene<SluiceFloatTensor> {
     uint64_t encodedBytes = 0;
 };
 
-// Encodes as pack does, in tiles of 1 MiB.
+// Encodes as `pack` does, in tiles of 1 MiB.
 void encodeTiles(uint32_t type, const uint8_t* plain, uint64_t size)
 {
     SluiceArchiveSegment segment = {};
@@ -119,7 +120,8 @@ void WeightScene<SluiceFloatTensor>::place(SluiceFloatTensor& tensor, uint64_t s
 void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
     std::vector<uint64_t> sizes = {1};
-    // 16 MB of bf16, and 2^26 or 2^28 weights
+    // Sizes count blocks of kBlock (2^22) weights. GPUs get 2^23 weights, which are 16 MB of bf16,
+    // and 2^26 or 2^28.
     if (device.isGpu()) sizes = {2, device.isBrief() ? 16u : 64u};
     for (const WeightKind& kind : kKinds) {
         const bool decodes = wanted(kind.filter), encodes = wanted("float encode");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of FSE tables, built from descriptions and from counts, beside rANS tables of the same
-// frequencies, which have descriptions of their own.
+// The rows of FSE tables: built from descriptions, and from counts. For comparison, rANS tables of
+// the same frequencies are built, each from a description of its own.
 #include <sluice/sluice_fse.h>
 
 #include <cstring>
@@ -14,11 +14,11 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kLog = 9, kSymbols = 53; // Zstandard's match lengths have these
-constexpr uint32_t kKinds = 1024;           // distinct tables
+constexpr uint32_t kLog = 9, kSymbols = 53; // as for Zstandard's match lengths
+constexpr uint32_t kKinds = 1024;           // number of different tables
 constexpr uint64_t kTableSize = SLUICE_FSE_TABLE_SIZE(kLog);
 
-// Returns FSE's description of counts in which no two neighbours are 0 (RFC 8878, 4.1.1).
+// Returns FSE's description (RFC 8878, 4.1.1) of these counts, of which no two neighbours may be 0.
 Bytes describe(const std::vector<int16_t>& counts)
 {
     Bytes bytes;
@@ -34,7 +34,7 @@ Bytes describe(const std::vector<int16_t>& counts)
         if (!isShort && value >= 1u << (bits - 1)) value += shorter;
         pending |= uint64_t{value} << filled;
         filled += isShort ? bits - 1 : bits;
-        if (counts[i] == 0) filled += 2; // no further zeros follow
+        if (counts[i] == 0) filled += 2; // says that no further zeros follow
         for (; filled >= 8; filled -= 8, pending >>= 8)
             bytes.push_back(uint8_t(pending));
         left -= uint32_t(std::abs(counts[i]));
@@ -46,9 +46,9 @@ Bytes describe(const std::vector<int16_t>& counts)
 struct Made {
     gstd::Table table;
     std::vector<fse::State> states;
-    std::vector<int16_t> counts; // -1: the symbol has one slot
-    Bytes described;             // for FSE
-    std::vector<uint16_t> words; // for rANS
+    std::vector<int16_t> counts; // of each symbol; -1: it has one slot
+    Bytes described;             // description for FSE
+    std::vector<uint16_t> words; // description for rANS
 };
 
 Made makeTable(std::mt19937& random)
@@ -78,7 +78,7 @@ Made makeTable(std::mt19937& random)
     gstd::Description description;
     description.clear();
     description.add(made.table);
-    description.cost(); // this call chooses the frequencies of the classes
+    description.cost(); // not for the cost: it chooses the frequencies of the classes
     gstd::LaneWriter writer;
     writer.clear();
     description.write(writer);
@@ -86,7 +86,8 @@ Made makeTable(std::mt19937& random)
     return made;
 }
 
-// Tables kKinds apart have the same bytes, but each table has its own copy of them.
+// What the tables are built from. Tables i and i + kKinds are the same, but each is built from a
+// copy of its own.
 struct Sources {
     Bytes bytes;
     std::vector<uint64_t> offsets, sizes;
@@ -109,7 +110,7 @@ struct Sources {
 
 class TablesBench {
 public:
-    // Software devices need a tenth of a millisecond per table, so there are fewer.
+    // A software device takes 0.1 ms for a table, so it builds fewer.
     explicit TablesBench(const BenchDevice& device)
         : m_device(device), m_tables(device.isGpu() ? 65536 : 4096)
     {
@@ -153,7 +154,7 @@ public:
                    m_device.time(1, record));
     }
 
-    // Needs a CUDA device.
+    // Builds the rANS tables; the device must be a CUDA device.
     BenchRow rans() const
     {
         Sources sources;
@@ -179,7 +180,7 @@ public:
 private:
     BenchRow row(const char* who, const Timing& timing) const
     {
-        // All rows count the same bytes, so that ratios are ratios of times.
+        // All rows count the bytes of the FSE tables, so that ratios of rates are ratios of times.
         return {"fse tables", std::to_string(m_tables) + " x " + std::to_string(1u << kLog), who,
                 m_tables * kTableSize, timing};
     }

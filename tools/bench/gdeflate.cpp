@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The GDeflate rows: our decoder and the driver's on the same tiles, and the checksum of the
-// decoded bytes.
+// The GDeflate rows: our decoder and the driver's decode the same tiles. Another row is about the
+// checksum of what they decoded.
 #include <sluice/sluice_gdeflate.h>
 
 #include "tools/bench/rows.h"
@@ -85,8 +85,8 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     for (const DriverPeer& driver : drivers)
         contenders.push_back({driver.name, true, recordDriver(scene, driver)});
 
-    // Every decoder decodes all tiles once, over poisoned memory. Ours comes last, because the
-    // checksum row uses its output.
+    // Each decoder decodes all tiles once, into memory with a pattern. Our decoder is the last,
+    // because the checksum row works on its output.
     scene.setCount(scene.allTiles());
     for (size_t i = contenders.size(); i-- != 0;) {
         scene.poison();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd rows: decoding of tiles, decoding with their filters undone, and the time of each pass.
+// The Gstd rows: decoding tiles, decoding tiles and undoing their filters, and the time of each
+// pass.
 #include <algorithm>
 
 #include <sluice/sluice_filter.h>
@@ -12,16 +13,17 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFewTiles = 16; // as many bytes as the few tiles of the GDeflate rows
+// These tiles have as many bytes as the few tiles of GDeflate's rows.
+constexpr uint32_t kFewTiles = 16;
 
-// The list of a batch's tiles with filters. It depends on the batch, because a tile's status index
-// counts from the first tile of the batch.
+// The list of the tiles of a batch that have filters. A tile's status index counts from the first
+// tile of its batch, so each batch size needs a list of its own.
 class FilterList {
 public:
     FilterList(const Scene& on, uint32_t tileCount);
 
     uint32_t count() const { return m_perCopy * m_scene.copiesOf(m_tileCount); }
-    uint64_t bytes() const; // bytes that the filters write
+    uint64_t bytes() const; // bytes that undoing the filters writes
     void record(SluiceCommands commands, uint32_t firstCopy) const;
     SluiceFilterInfo info(uint32_t firstCopy) const;
 
@@ -99,8 +101,7 @@ public:
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         require(sluiceCmdGstd(m_scene.device.context(), commands, &command), "gstd");
     }
-    // Records the decode and the undoing of filters. There are at least as many tiles as in the
-    // list.
+    // Records the decode and the undoing of filters. The batch has at least the tiles of the list.
     void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount,
                 const FilterList& filters) const
     {
@@ -110,7 +111,8 @@ public:
         require(sluiceCmdGstdFilter(m_scene.device.context(), commands, &command, &undo),
                 "gstd filters");
     }
-    // Records only the first of the decoder's two passes, to time it. Only GPU backends have two.
+    // Records only the first of the decoder's two passes, so that it can be timed. Only GPUs have
+    // two passes.
     void recordSymbols(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
     {
         const BenchDevice& device = m_scene.device;
@@ -196,11 +198,11 @@ public:
         m_rows.push_back(expand);
     }
 
-    // Adds a row for undoing filters alone.
+    // Adds a row for undoing filters without decoding.
     void addFilters(const Decode& decode)
     {
         if (m_filters.count() == 0) return;
-        decodeAll(m_scene, decode); // a pass alone leaves nothing that could be filtered
+        decodeAll(m_scene, decode); // since timing the first pass alone has left no decoded bytes
         m_scene.setCount(m_tileCount);
         const double share = double(m_filters.bytes()) / double(m_scene.bytesOf(m_tileCount));
         m_rows.push_back(m_scene.time(
@@ -237,7 +239,9 @@ void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnc
         Batch batch(scene, tileCount);
         for (const Decode& decode : decodes) {
             batch.addDecode(decode, wanted);
-            if (decode.tilesAtOnce() >= tileCount) break; // larger values change nothing
+            // If all tiles are decoded at once already, larger values of tilesAtOnce change
+            // nothing.
+            if (decode.tilesAtOnce() >= tileCount) break;
         }
         if (wanted("filter")) batch.addFilters(decodes.front());
         report.addGroup(batch.rows());

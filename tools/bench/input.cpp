@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <random>
-#include <thread>
 
 #include "tools/bench/bench_device.h"
 #include "tools/bench/contest.h"
@@ -19,7 +18,8 @@ constexpr uint32_t kLevel = 12;
 
 uint64_t aligned(uint64_t value) { return (value + 15) / 16 * 16; }
 
-// Sets the tile's filter. Neighbouring tiles mostly have the same one, so it is stored once.
+// Sets a tile's filter description. Neighbouring tiles mostly have the same one, which is then
+// stored once.
 void setFilter(TileSet& set, TileSet::Tile& tile, const uint8_t* description, uint32_t size)
 {
     const TileSet::Tile* last = set.tiles.empty() ? nullptr : &set.tiles.back();
@@ -68,7 +68,8 @@ Bytes packed(const Bytes& bytes, const Codec& codec, uint32_t decodeSpeed)
     return packInMemory(bytes, info, asset);
 }
 
-// Sets `expected`, and the checksums if the file is a tile stream, which has none.
+// Decodes the tiles to set `expected`. The checksums of an archive are compared; a tile stream has
+// none, so they are computed and set.
 void decode(TileSet& set, const Codec& codec, bool hasChecksums)
 {
     set.expected.resize(aligned(set.tiles.back().outputOffset + set.tiles.back().size));
@@ -106,12 +107,12 @@ Bytes makeUpContent(size_t size)
         float position = 0;
         uint8_t pixel[3] = {128, 128, 128};
         while (out.size() < end) {
-            if (kind == 0) { // words, most of them from the first 256
+            if (kind == 0) { // text-like: words, most of them from the first 256
                 const uint32_t rank = below(4096);
                 const std::string& word = words[rank % 7 == 0 ? rank : rank % 256];
                 out.insert(out.end(), word.begin(), word.end());
                 out.push_back(below(12) == 0 ? '\n' : ' ');
-            } else if (kind == 1) { // a vertex: three floats, an index
+            } else if (kind == 1) { // records: three floats and an index, like a vertex
                 uint8_t record[16];
                 for (int i = 0; i < 3; ++i) {
                     position += float(below(64)) / 16 - 2;
@@ -120,7 +121,7 @@ Bytes makeUpContent(size_t size)
                 const uint32_t number = uint32_t(out.size() / 16);
                 std::memcpy(record + 12, &number, 4);
                 out.insert(out.end(), record, record + 16);
-            } else if (kind == 2) { // runs of pixels that drift
+            } else if (kind == 2) { // pixels whose channels change slowly
                 for (uint8_t& channel : pixel)
                     channel = uint8_t(channel + below(5) - 2);
                 for (uint32_t i = 1 + below(4); i != 0; --i)
@@ -160,7 +161,7 @@ void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const s
 
 namespace {
 
-// Returns a picture whose colours change slowly in both directions, with some noise.
+// Returns a picture (.tga) whose colours change slowly in both directions, with a little noise.
 Bytes makeUpPicture(uint64_t maxSize)
 {
     constexpr uint32_t width = 1024, header = 18;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of intervals: moves, gathers, scatters, expansions, the load-balancing search, bulk
-// removal and insertion.
+// The rows of intervals: moves, gathers, scatters, expansions, the load-balancing search, and the
+// removal or insertion of many items at once.
 #include <sluice/sluice_interval.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr struct {
 
 bool movesBytes(Op op) { return op != Op::Expand && op != Op::Search; }
 
-// The bytes that all rows move, in device memory.
+// The bytes that the rows move from and to, in device memory.
 struct Arena {
     const BenchDevice& device;
     DeviceBuffer source, target;
@@ -48,16 +48,16 @@ struct Arena {
 struct Form {
     Op op;
     uint32_t elementSize = 4, positionSize = 4;
-    bool offsets = false; // intervals are given by these, not by counts
+    bool offsets = false; // intervals are given by offsets, not by lengths
 };
 
-// A list of intervals, with positions in elements. For a move or a scatter, the targets are
-// shuffled and the sources in order; for a gather, the sources are shuffled and the targets in
-// order. For everything else, both follow the order of the intervals.
+// A list of intervals, with positions in elements. For a move or a scatter, sources follow each
+// other and targets are in random order; for a gather, the other way round. Otherwise both follow
+// each other.
 struct List {
     Form form;
-    Words counts, sources, targets, order; // `order` is that of the targets; if empty, that of the
-                                           // intervals
+    // `order` has the intervals by ascending target; if it is empty, they are in that order.
+    Words counts, sources, targets, order;
     uint64_t elements = 0;
 
     List(const Form& how, const Words& lengths, std::mt19937& random)
@@ -92,8 +92,8 @@ struct List {
         return made;
     }
 
-    // Calls each(interval, rank, length) for the parts of intervals that make up the elements from
-    // `first` up to, but not including, `last` of the target.
+    // Calls each(interval, rank, length) for each part of an interval that lies in the target's
+    // elements `first` to `last` - 1; rank is the part's first element inside the interval.
     template <typename Each>
     void parts(uint64_t first, uint64_t last, const Each& each) const
     {
@@ -142,12 +142,13 @@ public:
     }
     std::mt19937& random() { return m_random; }
 
-    // Measures a job with intervals of these lengths; one command buffer has `calls` calls.
+    // Measures a command with intervals of these lengths. A command buffer has `calls` calls.
     void run(const std::string& kernel, const std::string& size, const Form& form,
              const Words& lengths, uint32_t calls = 1)
     {
         const List list(form, lengths, m_random);
-        // Rows without elements count the bytes of descriptors, because nothing else is read.
+        // If there are no elements, the intervals themselves count as bytes, since nothing else is
+        // read.
         const uint64_t perElement =
             form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
         const uint64_t useful =
@@ -166,7 +167,8 @@ public:
         m_contest.report.addGroup(rows);
     }
 
-    // Of every `every` items, one is removed, or something is inserted before it.
+    // Measures bulk removal or insertion: of each `every` items one is removed, or a new item is
+    // inserted before it.
     void runBulk(const std::string& kernel, const std::string& size, bool insert,
                  uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
@@ -190,21 +192,21 @@ public:
                                                                          commands, &info),
                     "bulk");
         };
-        // `every` items become `period` items of the finished array.
+        // `every` items of the input become `period` items of the finished array.
         const uint64_t period = insert ? every + 1 : every - 1;
         const auto expect = [&](uint64_t offset, uint64_t length, uint8_t* bytes) {
             for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize;
                  ++at, bytes += elementSize) {
                 const uint64_t run = at / period, rank = at % period;
                 const bool isNew = insert && rank == every / 2;
-                // The removed or inserted item shifts the items after it.
+                // Items after the removed or inserted one have shifted by one.
                 const uint64_t passed = rank < every / 2 ? 0 : 1;
                 const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
                 std::memcpy(bytes, m_content.bytes() + (isNew ? run : item) * elementSize,
                             elementSize);
             }
         };
-        // Useful bytes: every item is read and written, every index is read.
+        // Each item is read and written once, and each index is read.
         const uint64_t useful = finished * elementSize * 2 + indices.size() * 4;
         m_contest.report.addGroup(
             {m_contest.measure(arena.device, kernel, size, "sluice", useful,
@@ -212,7 +214,7 @@ public:
     }
 
 private:
-    // Moves and expansions fill the whole target.
+    // Returns the target as a result to check; moves and expansions fill all of it.
     Result targetResult(const Arena& arena, const List& list) const
     {
         const uint32_t size = list.form.elementSize;
@@ -316,7 +318,7 @@ private:
         CubCall call;
         call.count = list.count();
         call.elementSize = list.form.elementSize;
-        if (list.form.op == Op::Expand) { // CUB needs offsets; computing them is not timed
+        if (list.form.op == Op::Expand) { // CUB needs offsets; making them is not timed
             call.kind = CubKind::Fills;
             call.input = arena.source.whole();
             call.output = arena.target.whole();
@@ -350,7 +352,7 @@ private:
     std::mt19937 m_random{1};
 };
 
-// Returns lengths of 1 .. 2 * mean - 1 elements whose sum is `elements`.
+// Returns random lengths of 1 .. 2 * mean - 1 elements, whose sum is `elements`.
 Words uniformLengths(uint64_t elements, uint32_t mean, std::mt19937& random)
 {
     Words lengths;
@@ -369,8 +371,8 @@ std::string bytesText(uint64_t bytes)
 
 constexpr uint32_t kMeans[] = {64, 256, 1024, 4096, 65536};
 
-// Distributions for which one thread, one warp or one block per interval is slow. Lengths are in
-// words.
+// Lists that are slow if one thread, one warp or one block handles an interval, by name. Lengths
+// are in words.
 std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt19937& random)
 {
     std::vector<std::pair<std::string, Words>> lists;
@@ -378,8 +380,8 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     lists.emplace_back("uniform", uniformLengths(words, 64, random));
     Words power;
     for (uint64_t left = words; left != 0;) {
-        // A Pareto distribution with exponent 1.1 and at least 4 words: most intervals are tiny,
-        // and the largest hold a good part of all words.
+        // A Pareto distribution with exponent 1.1 of at least 4 words: most intervals are tiny, but
+        // the largest ones hold a good part of all words.
         const double u = (double(random()) + 1) / 4294967296.0;
         const uint64_t length =
             std::min<uint64_t>(uint64_t(std::min(4 * std::pow(u, -1 / 1.1), 1e9)), left);
@@ -398,7 +400,7 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     return lists;
 }
 
-// Element sizes and forms of descriptors to measure, with intervals of 1 KiB.
+// The element sizes and forms of intervals to measure, with intervals of 1 KiB.
 constexpr struct {
     const char* name;
     Form form;
@@ -430,7 +432,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
     const HostWords content(device.isGpu() ? most : 1u << 20, scrambled);
     Intervals intervals(contest, content);
     const uint64_t bytes = intervals.bytes();
-    // Returns how many elements fill the target. A search writes two words per element.
+    // How many elements fill the target. A search writes two words for each.
     const auto elementsOf = [](const Form& form, uint64_t size) {
         return size / (form.op == Op::Search ? 8 : form.elementSize);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stands in for the .cu files in a build without CUDA: no such peer is present.
+// Stands in for the .cu files in a build without CUDA: the peers that need CUDA are absent.
 #ifndef SLUICE_HAVE_CUDA
 
 #include "tools/bench/peers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The peers of our kernels: plain copies, the driver's own decoder and CUB.
+// The peers, with which our kernels are compared: plain copies, the driver's own decoder, and CUB.
 #pragma once
 
 #include <sluice/sluice_scan.h>
@@ -8,19 +8,19 @@
 
 namespace sluice {
 
-// A plain copy in device memory. Sizes and addresses are multiples of 16.
+// A plain copy inside device memory. Sizes and addresses are multiples of 16.
 struct Copier {
     const char* name;
     std::function<void(SluiceCommands commands, SluiceBuffer from, SluiceBuffer to)> record;
 };
 
 std::vector<Copier> makeVulkanCopiers(const BenchDevice& device);
-std::vector<Copier> makeCudaCopiers(); // none if built without CUDA
-// Records a barrier from one compute dispatch to the next.
+std::vector<Copier> makeCudaCopiers(); // none in a build without CUDA
+// Returns a function that records a barrier between two compute dispatches.
 std::function<void(SluiceCommands)> makeVulkanBarrier(const BenchDevice& device);
 
-// The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression). The
-// list and its length are in GPU memory.
+// The driver's own GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression). It
+// reads its list of regions and their number from GPU memory.
 struct DriverPeer {
     const char* name;
     std::function<void(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
@@ -28,8 +28,8 @@ struct DriverPeer {
         record;
 };
 
-// A region in the layout of VK_NV_memory_decompression. It begins with a SluiceRegion and with a
-// VkDecompressMemoryRegionEXT, so one list with a stride of 40 serves all three.
+// A region as VK_NV_memory_decompression has it. It begins with a SluiceRegion, and with a
+// VkDecompressMemoryRegionEXT. So one list with a stride of 40 bytes serves us and both extensions.
 struct DriverRegion {
     SluiceRegion region;
     uint64_t method;
@@ -37,27 +37,28 @@ struct DriverRegion {
 static_assert(sizeof(DriverRegion) == 40, "the layout of VkDecompressMemoryRegionNV");
 constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 
-// Returns the decoders that the device offers for lists of `regionCount` regions; none if it has no
-// such extension.
+// Returns the device's decoders for lists of `regionCount` regions; none if it has no such
+// extension.
 std::vector<DriverPeer> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
 
 enum class CubKind {
     ExclusiveScan,     // sums, maxima of u32 and u64, minima of i32 and f32
-    InclusiveScan,     // sums
-    ScanByKey,         // exclusive sums of u32 or f32; selectors: a u32 key for each element
-    Reduce,            // as ExclusiveScan; output: one value
-    SelectFlags,       // u32 whose u8 flag is not 0
-    SelectMask,        // elements of elementSize bytes whose bit is set
-    SelectMaskInPlace, // u32 of input
-    SelectMaskIndices, // their indices
-    SelectMaskBoth,    // u32 and their indices
-    SelectLess,        // elements below a bound (f32: below 0)
-    SelectNonZero,     // u32
-    SelectUnique,      // u32, dropping equal neighbours
-    PartitionLess,     // u32: elements below a bound, then the rest in reverse
-    Copies, // DeviceMemcpy::Batched; input, output: addresses of u64; selectors: sizes, u32
-    Fills,  // DeviceCopy::Batched of constants; input: values; selectors: where each begins and the
-            // last ends, u32
+    InclusiveScan,     // of sums
+    ScanByKey,         // exclusive sums of u32 or f32; a u32 key of each element in `selectors`
+    Reduce,            // of the operations of ExclusiveScan; one value in `output`
+    SelectFlags,       // of u32 with a u8 flag each
+    SelectMask,        // elements of elementSize bytes with a bit each
+    SelectMaskInPlace, // u32; the output replaces the input
+    SelectMaskIndices, // as SelectMask, but the indices of elements
+    SelectMaskBoth,    // u32, and their indices
+    SelectLess,        // elements below a bound; of f32 those below 0
+    SelectNonZero,     // of u32
+    SelectUnique,      // u32 that differ from the one before
+    PartitionLess,     // u32 below a bound, then the others in reverse
+    Copies,            // DeviceMemcpy::Batched; input, output: u64 addresses; selectors: u32 sizes
+    // DeviceCopy::Batched of repeated elements; input: the elements; selectors: where each begins,
+    // and where the last ends, u32.
+    Fills,
 };
 
 struct CubCall {
@@ -71,21 +72,22 @@ struct CubCall {
                  scratch = {};
 };
 
-// Run CUB on a CUDA device; `commands` is its stream. cubScratchSize ignores call.scratch.
+// CUB runs on a CUDA device, on the stream `commands`. cubIsBuiltIn returns whether this build has
+// it. cubScratchSize ignores call.scratch.
 bool cubIsBuiltIn();
 uint64_t cubScratchSize(const CubCall& call);
 void recordCub(SluiceCommands commands, const CubCall& call);
 
-// Builds rANS tables of 2^log slots (log is at most 9) for 33 .. 64 symbols on a CUDA device. Each
-// table has a description of its own; its entry in `list` holds where the description begins, in
-// units of 4 bytes, and its number of 2-byte words. A table has 512 bytes of slots and 64 words of
+// Builds rANS tables of 2^log slots (log is at most 9) for 33 .. 64 symbols, on a CUDA device. Each
+// table has a description of its own: `list` says where it begins in `source`, in units of 4 bytes,
+// and how many 2-byte words it has. A table takes 512 bytes of slots and 64 words of 4 bytes for
 // symbols.
 constexpr uint32_t kRansTableBytes = 768;
 void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log,
                       SluiceBuffer list, SluiceBuffer source, SluiceBuffer tables);
 
-// Captures the work that `record` enqueues on a CUDA stream into a graph. The returned function
-// launches the graph.
+// Captures what `record` enqueues on a CUDA stream into a graph. Returns a function that launches
+// the graph.
 BenchDevice::RecordRun captureCudaGraph(const BenchDevice::RecordRun& record);
 
 } // namespace sluice

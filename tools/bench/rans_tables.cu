@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds only Gstd's rANS tables, each from a description of its own, as the yardstick for FSE
-// tables.
+// Builds Gstd's rANS tables and nothing else, each from a description of its own, for comparison
+// with building FSE tables.
 #include "cuda/lib/rans.cuh"
 #include "tools/bench/cuda_calls.h"
 
@@ -10,7 +10,8 @@ namespace {
 constexpr uint32_t kWarps = 4, kThreads = kWarps * kWarpSize;
 
 struct Places {
-    uint32_t first, words; // in words of 4 bytes; number of 2-byte words
+    // `first`: where a description begins, in 4-byte words; `words`: its number of 2-byte words.
+    uint32_t first, words;
 };
 
 __global__ void __launch_bounds__(kThreads)

@@ -2,14 +2,13 @@
 #include "tools/bench/report.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "tools/bench/contest.h"
 
 namespace sluice {
 namespace {
 
-constexpr size_t kCutColumns = 88; // width of a line that lists the rows left out
+constexpr size_t kCutColumns = 88; // width of the lines that list rows left out
 constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
 
 std::string figureText(const BenchRow& row)
@@ -177,6 +176,7 @@ BenchFigures BenchReport::figures(const BenchDevice& device) const
     const SluiceDeviceProperties& properties = device.properties();
     BenchFigures figures;
     std::string& head = figures.head;
+    head += "  \"schemaVersion\": 1,\n";
     head += "  \"device\": " + jsonText(properties.name) + ",\n";
     head += "  \"backend\": " + jsonText(backendName(properties.backend)) + ",\n";
     head += "  \"driver\": " + jsonText(properties.driver) + ",\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Collects the rows of the benchmark, prints them as a table and writes them as JSON.
+// Collects the rows of the benchmark, prints them as a table, and writes them as JSON.
 #pragma once
 
 #include <cstdio>
@@ -14,55 +14,64 @@
 
 namespace sluice {
 
-// A figure of a row in addition to its time and rate.
+// Another figure of a row, besides time and rate.
 struct BenchFigure {
-    std::string name; // "cpu_s_per_gb": in JSON and, with blanks, in the table
+    std::string name; // in JSON as it is, in the table with blanks for '_': "cpu_s_per_gb"
     double value;
 };
 
 struct BenchRow {
     std::string kernel; // copy, scan, compact, gdeflate ...
     std::string size;   // "2^20", "1.20 GB"
-    std::string who;    // sluice, CUB, the driver's extension
-    uint64_t bytes;     // useful bytes of one pass; GB/s counts these
+    std::string who;    // who did the work: sluice, CUB, the driver's extension
+    uint64_t bytes;     // bytes of one pass that any implementation has to read and write, for GB/s
     Timing timing;
-    bool isPeer = false; // a peer of the rows with the same kernel and size
+    bool isPeer = false; // it is compared with the rows of the same kernel and size
     bool present = true;
-    std::string note = {};                 // why it is not present
-    std::vector<BenchFigure> figures = {}; // if bytes is 0, the row consists of these only
-    size_t input = 0;                      // number of the beginInput before it; 0: none
+    std::string note = {};                 // why the peer is not present
+    std::vector<BenchFigure> figures = {}; // if `bytes` is 0, the row has only these
+    // Number of the input that the row is about, from 1 on; 0: none.
+    size_t input = 0;
 };
+
+// Returns a row that consists of figures only.
+inline BenchRow figureRow(const std::string& kernel, const std::string& size,
+                          const std::string& who, const std::vector<BenchFigure>& figures)
+{
+    return {kernel, size, who, 0, {}, false, true, {}, figures};
+}
 
 class BenchReport {
 public:
-    // Prints the table to `out`; nullptr: nowhere. The time of `budget` runs from now on.
+    // Prints the table to `out`, or nowhere if `out` is null. The time of `budget` runs from now
+    // on.
     BenchReport(std::FILE* out, const Budget& budget)
         : m_out(out), m_line(out == nullptr), m_budget(budget)
     {
     }
 
     Budget& budget() { return m_budget; }
-    // Does the same as Budget::hasTime, and shows the current measurement. `name` is "scan", or
-    // "scan kinds: VARIANT".
+    // Does the same as Budget::hasTime. Also shows on the progress line what is measured now.
+    // `name` is for example "scan" or "scan kinds: VARIANT".
     bool hasTime(const std::string& name, const std::string& size);
-    // Shows current work that does not give a row.
+    // Shows on the progress line what is done now, for work that gives no row.
     void showStep(const std::string& what);
-    // Reports the rows that were left out for lack of time.
+    // Prints which rows were left out for lack of time.
     void printCuts();
 
-    // Sets the rate of the plain copy, which counts bytes read and bytes written. Of several copies
-    // the fastest counts.
+    // Sets the rate of a plain copy, for which bytes read and bytes written count. The fastest copy
+    // is used.
     void addCopy(const BenchRow& row);
-    // Adds the rows of one measurement, ours and the peers'. Our rows are printed with their ratio
-    // to the fastest peer.
+    // Adds the rows of one measurement, ours and the peers'. Ours show their ratio to the fastest
+    // peer.
     void addGroup(const std::vector<BenchRow>& rows);
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
-    // Adds a line of text between the rows.
+    // Prints a line of text between the rows.
     void say(const std::string& text);
 
-    // Says that the next rows, until endInputs, measure these parts ("tiles") of an input. If there
-    // are no parts, the table says so.
+    // Says that the next rows, up to endInputs, are about an input with `partCount` parts (called
+    // `parts`, for example "tiles"). If there are no parts, the table says so.
     void beginInput(const std::string& name, const std::string& codec, const char* parts,
                     size_t partCount, uint64_t compressedBytes, uint64_t outputBytes);
     void beginInput(const TileSet& tiles, const std::string& codec)
@@ -83,16 +92,16 @@ private:
     };
     void print(const BenchRow& row);
     std::string json(const BenchRow& row) const;
-    static double rate(const BenchRow& row);     // bytes per second
-    double peerRatio(const BenchRow& row) const; // 0: no peer
+    static double rate(const BenchRow& row);     // in bytes a second
+    double peerRatio(const BenchRow& row) const; // 0: there is no peer
 
     std::FILE* m_out;
     StatusLine m_line;
     Budget m_budget;
     double m_copyRate = 0;
     std::vector<BenchRow> m_rows;
-    std::vector<Input> m_inputs{{}}; // inputs count from 1
-    size_t m_input = 0;              // the next rows belong to it
+    std::vector<Input> m_inputs{{}}; // numbers begin at 1
+    size_t m_input = 0;              // number of the input that the next rows are about; 0: none
 };
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The measurements of the benchmark, one function per kernel. Each checks its results before it
+// The measurements of the benchmark, a function for each kernel. Each checks results before it
 // times them, and throws a Failure if they are wrong.
 #pragma once
 
@@ -14,11 +14,11 @@ namespace sluice {
 
 void benchCopy(const BenchDevice& device, BenchReport& report);
 
-// Says whether the rows of a kernel were asked for.
+// Returns whether rows of a kernel were asked for.
 using Wanted = std::function<bool(const char* kernel)>;
 
-// cudaDevice is the device on which CUB runs: the same chip as `device`, or `device` itself.
-// nullptr means that there is none.
+// cudaDevice is where CUB runs: the same GPU as `device`, opened by CUDA, or `device` itself;
+// nullptr if there is none.
 void benchScan(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted,
                BenchReport& report);
 void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, const Wanted& wanted,
@@ -27,39 +27,41 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
                    BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
-// tilesAtOnce holds values of SluiceGstdInfo::tilesAtOnce. There is at least one; each gives rows
-// of its own.
+// tilesAtOnce has one or more values of SluiceGstdInfo::tilesAtOnce; each gives rows of its own.
 void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnce,
                const Wanted& wanted, BenchReport& report);
-// Measure the float codec with generated weights of every type, or with those of a file. The result
-// is false if the file has none.
+// These measure the float codec with made-up weights of each type, or with the weights of a file.
+// The second returns false if the file has none.
 void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
 bool benchFloatFile(const BenchDevice& device, const std::string& path, const Wanted& wanted,
                     BenchReport& report);
-// Measure DFloat11 and ECF8 in the same ways.
+// These measure DFloat11 and ECF8 with made-up weights, or with the weights of a file. The second
+// returns false if the file has none.
 void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
 bool benchDf11File(const BenchDevice& device, const std::string& path, const Wanted& wanted,
                    BenchReport& report);
-// Measures FSE tables. cudaDevice is that of benchScan, for rANS tables.
+// Measures FSE tables on `device` and, for comparison, rANS tables on cudaDevice.
 void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
-// Measures the slowest legal tiles of each codec, and typical ones.
+// Measures the slowest legal tiles of each codec, and typical ones for comparison.
 void benchWorst(const BenchDevice& device, BenchReport& report);
-// Measures one core of the CPU beside libdeflate or libzstd, whichever device is chosen.
+// Measures one core of the CPU and, for comparison, libdeflate or libzstd, whatever the device is.
 void benchCpuDecode(const TileSet& tiles, BenchReport& report);
+// Measures frames of Zstandard with the same output as the tiles.
+void benchZstd(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+void benchUastc(const BenchDevice& device, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
-// Returns the bytes of the largest batch of a GPU, which is far larger than any cache.
+// Returns how many bytes a GPU's largest batch has, far more than any cache holds.
 inline uint64_t gpuOutputBudget(const BenchDevice& device)
 {
     const uint64_t most = device.isBrief() ? 400000000 : 1350000000;
     return std::min(most, device.properties().memorySize / 4);
 }
 
-// Rounds up to the next offset in a buffer at which a copy may start.
+// Rounds up to an offset at which copies between buffers may start.
 inline uint64_t aligned256(uint64_t value) { return (value + 255) / 256 * 256; }
 
-// Returns the most bytes of output, generated or from files, that the decode rows use on this
-// device.
+// Returns how many bytes of output the decode rows use at most on this device.
 uint64_t decodeInputLimit(const BenchDevice& device);
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of scans and reductions: one function, and a table of the variants.
+// The rows of scans and reductions: one function measures all variants, which are in a table.
 #include <sluice/sluice_scan.h>
 
 #include <algorithm>
@@ -21,11 +21,11 @@ enum class Form {
 };
 
 struct Kind {
-    const char *filter, *variant; // the two parts of the kernel's name; --filter takes the first
+    const char *filter, *variant; // kernel and variant; --filter takes the kernel
     SluiceOperation operation;
     SluiceValueType type;
     Form form;
-    uint64_t factor; // the sweep multiplies sizes by it
+    uint64_t factor; // a size divided by the one before
 
     std::string kernel() const { return std::string(filter) + variant; }
     const char* cubName() const
@@ -64,11 +64,11 @@ constexpr Kind kKinds[] = {
     {"reduce", ": min f32", kMin, kF32, Form::Reduce, 16},
 };
 
-// A segment begins once in every 96 elements, each time at a different place among them.
+// One of each 96 elements begins a segment. Its position among the 96 changes each time.
 uint32_t headIn(uint64_t run) { return uint32_t(run * 3 % 32); }
 bool isHead(uint64_t element) { return element % 96 == headIn(element / 96); }
 
-// One element in 128 is 1 and the others are 0: the sums are exact up to 2^30 elements.
+// One element in 128 is 1, all others are 0. So sums are exact up to 2^30 elements.
 uint32_t floatWord(uint32_t i) { return scrambled(i) >> 25 == 0 ? 0x3f800000u : 0; }
 
 struct Data {
@@ -83,7 +83,7 @@ struct Data {
     }
 };
 
-// `sets` contiguous arrays of `count` elements each.
+// `sets` arrays of `count` elements each, one after the other.
 struct Job {
     const Kind& kind;
     uint32_t count, sets, elementSize;
@@ -148,8 +148,8 @@ T combined(SluiceOperation operation, T a, T b)
         return a + b;
 }
 
-// Computes the expected results. The sums of blocks are computed once, so that any piece can be
-// checked alone.
+// Computes what results should be. The sums of blocks are computed once, so that any piece of a
+// result can be checked by itself.
 template <typename T>
 class Reference {
 public:
@@ -165,7 +165,7 @@ public:
         });
     }
 
-    // Serves Result::expect for arrays of `count` elements.
+    // Does what Result::expect must do, for arrays of `count` elements.
     void expect(uint64_t count, uint64_t offset, uint64_t size, uint8_t* bytes) const
     {
         T* out = reinterpret_cast<T*>(bytes);
@@ -205,7 +205,8 @@ private:
             value = combined(m_kind.operation, value, m_input[i]);
         return value;
     }
-    // Either the range start .. end lies in one block, or a block begins at start.
+    // Returns the sum of the elements [start, end), which must lie in one block, or begin where a
+    // block does.
     T sumOf(uint64_t start, uint64_t end) const
     {
         T value = identity();
@@ -216,7 +217,7 @@ private:
     T sinceHead(uint64_t start, uint64_t end) const
     {
         uint64_t from = end;
-        while (from > start && !isHead(from)) // a head at `end` starts a segment there
+        while (from > start && !isHead(from)) // if `end` is a head, it begins a segment
             --from;
         return over(identity(), from, end);
     }
@@ -297,7 +298,7 @@ private:
         for (const uint64_t count :
              m_contest.report.budget().ordered(sweepSizes(limit, kind.factor))) {
             if (!m_contest.report.hasTime(kind.kernel(), powerText(count))) continue;
-            // There are several arrays, so that none is still in a cache when it is used again.
+            // Several arrays are used in turn, so that none is still in a cache.
             const Job job{kind, uint32_t(count), callsFor(count, limit / count), sizeof(T)};
             const uint64_t useful = job.bytes() * (job.reduces() ? 1 : 2) +
                                     (kind.form == Form::Segments ? job.count / 8 : 0);

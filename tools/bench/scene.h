@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Several copies of a tile set on a device, each with its own source and destination addresses.
+// Several copies of a set of tiles on a device. Each copy has a source and a destination of its
+// own, so that a batch can use data that is in no cache.
 #pragma once
 
 #include "tools/bench/input.h"
@@ -17,8 +18,8 @@ public:
     const BenchDevice& device;
     const TileSet& set;
     uint32_t copies;
-    // The destination has two halves if the set has filters: filtered tiles are decoded into the
-    // second half, and all output ends up in the first.
+    // If tiles have filters, the destination has two halves: filtered tiles are decoded into the
+    // second, and all output ends up in the first.
     uint64_t sourceStride, outputStride, filteredOffset;
     DeviceBuffer source, destination, regions, status, expected, count;
 
@@ -30,11 +31,11 @@ public:
         return regions.part(uint64_t{tilesOf(copy)} * kStride, uint64_t{tileCount} * kStride);
     }
 
-    // Returns the numbers of tiles per batch to time: `few` tiles, whose time is that of the
-    // slowest one; the set once; the set a few times; all copies of the set.
+    // Returns the batch sizes to time: `few` tiles, which take as long as the slowest of them; one
+    // copy of the set; a few copies; all copies.
     Words batches(uint32_t few) const;
-    // copiesOf returns how many copies a batch uses, and firstOf the first of them. Each run uses
-    // the next copies.
+    // copiesOf returns how many copies a batch of this many tiles uses. firstOf returns the first
+    // copy of a run; each run uses the copies after those of the run before.
     uint32_t copiesOf(uint32_t tileCount) const
     {
         return (tileCount + tilesOf(1) - 1) / tilesOf(1);
@@ -44,17 +45,18 @@ public:
         return run % (copies / copiesOf(tileCount)) * copiesOf(tileCount);
     }
 
-    // Tells the device the number of regions of the next batches.
+    // Writes the number of regions of the next batches to the place where the driver's decoder
+    // reads it.
     void setCount(uint32_t tileCount) const
     {
         device.upload(count.whole(), &tileCount, sizeof tileCount);
     }
     void poison() const { device.fill(destination.whole(), 0xee); }
-    // Throw a Failure unless all tiles of all copies are right.
+    // Both throw a Failure unless all tiles of all copies are right.
     void checkOutput(const std::string& who) const;
     void checkStatus(const std::string& who) const;
 
-    // Times record(commands, first copy) for a batch; each run uses other copies.
+    // Times record(commands, first copy) for batches of tileCount tiles.
     template <class Record>
     BenchRow time(const char* kernel, const std::string& who, uint32_t tileCount,
                   const Record& record) const

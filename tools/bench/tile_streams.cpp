@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The row of whole tile streams: the tiles of the gdeflate rows in streams of at most 1 MiB. The
-// device reads the headers and tables of the streams.
+// The row of tile streams: the tiles of the gdeflate rows, in streams of at most 1 MiB whose
+// headers and tables the device reads.
 #include <sluice/sluice_tile_streams.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ void appendWord(Bytes& bytes, uint64_t value)
         bytes.push_back(uint8_t(value >> shift));
 }
 
-// Appends tiles [first, first + count) as a stream (docs/format.md, 2). In the set, tiles start
-// 16-byte aligned; zeros after a tile do no harm.
+// Appends the tiles [first, first + count) as one stream (docs/format.md, 2). The set's tiles begin
+// at multiples of 16; zeros after a tile are harmless.
 void appendStream(Bytes& bytes, const TileSet& set, size_t first, size_t count)
 {
     const auto storedSize = [&](size_t i) { return (set.tiles[i].compressedSize + 3u) / 4 * 4; };
@@ -49,7 +49,7 @@ Streams makeStreams(const TileSet& set)
     for (size_t first = 0, count = 0; first < set.tiles.size(); first += count) {
         uint64_t size = set.tiles[first].size;
         for (count = 1; count < kTilesOfStream && first + count < set.tiles.size(); ++count) {
-            // In a stream, only the last tile may be shorter.
+            // All tiles of a stream except the last must have the full size.
             if (set.tiles[first + count - 1].size != kTileBytes) break;
             size += set.tiles[first + count].size;
         }
@@ -64,7 +64,7 @@ Streams makeStreams(const TileSet& set)
 uint32_t copiesFor(const BenchDevice& device, const TileSet& set, size_t streamCount)
 {
     if (!device.isGpu()) return 1;
-    // the most streams of a command
+    // A command takes at most 65,536 streams.
     const uint64_t most = std::max<uint64_t>(65536 / streamCount, 1);
     return uint32_t(std::clamp<uint64_t>(gpuOutputBudget(device) / set.outputBytes, 1, most));
 }
@@ -96,7 +96,7 @@ public:
         m_scratch = on.allocateScratch(sluiceGetTileStreamsRequirements, info(0, m_copies));
     }
 
-    // Decodes all copies over poisoned memory and checks them.
+    // Decodes all copies over memory with a pattern, and checks them.
     void check() const
     {
         m_device.fill(m_destination.whole(), 0xee);
@@ -112,7 +112,7 @@ public:
 
     uint32_t copies() const { return m_copies; }
 
-    // Each run decodes the next `count` copies.
+    // Times the decode of `count` copies; each run takes the copies after those of the run before.
     BenchRow time(uint32_t count) const
     {
         const uint64_t bytes = count * m_set.outputBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The peers on a Vulkan device: a copy shader and the driver's own GDeflate decoders.
+// The peers on a Vulkan device: a copy by a shader, and the driver's own GDeflate decoders.
 #include <algorithm>
 #include <memory>
 
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Returns nullptr if the device has no such function.
+// Returns a function of the device, or nullptr if it has none of this name.
 template <typename Function>
 Function deviceFunction(const VulkanHandles& handles, const char* name)
 {
@@ -28,7 +28,7 @@ VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-// The push constants of copy.comp, where an address is a uvec2.
+// The push constants of copy.comp, which has an address as a uvec2.
 struct CopyParams {
     uint64_t from, to;
     uint32_t count, gridX;
@@ -39,8 +39,8 @@ public:
     explicit ShaderCopier(const BenchDevice& device)
         : m_device(device), m_pipelines(engineInfo(device.handle()).vulkan)
     {
-        // Workgroups are large, because with 128 threads the H200 launches them too slowly to
-        // saturate its memory (1750 of 4200 GB/s).
+        // Workgroups have as many threads as possible: with 128, an H200 launches them too slowly
+        // to use its memory fully (1,750 of 4,200 GB/s).
         VkPhysicalDeviceProperties2 properties = {};
         m_pipelines.getProperties(properties);
         const VkPhysicalDeviceLimits& limits = properties.properties.limits;
@@ -68,11 +68,11 @@ public:
 private:
     const BenchDevice& m_device;
     ComputePipelines m_pipelines;
-    uint32_t m_threads = 0; // local_size_x of the shader
+    uint32_t m_threads = 0; // the shader's local_size_x
     VkPipeline m_pipeline = VK_NULL_HANDLE;
 };
 
-// Returns whether the driver supports GDeflate and lists of this length in GPU memory. Both
+// Returns whether the driver decodes GDeflate, and takes lists of this length from GPU memory. Both
 // extensions have the same properties.
 bool decodesGdeflate(const VulkanHandles& handles, uint32_t regionCount)
 {

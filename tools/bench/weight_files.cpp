@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads weights from files for the rows of the float codec and of DFloat11 and ECF8.
+// Loads weights from files, for the rows of the float codec and of DFloat11 and ECF8.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include <sluice/sluice_df11.h>
@@ -14,9 +13,9 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmallest = 1024; // bytes; a smaller tensor would tell nothing
+constexpr uint64_t kSmallest = 1024; // bytes; timing a smaller tensor would tell nothing
 
-// Appends bytes at a multiple of 16 and returns their offset.
+// Appends values at a multiple of 16, and returns their offset.
 template <class T>
 uint64_t place(Bytes& to, const T* values, uint64_t count, uint8_t fill = 0)
 {
@@ -54,8 +53,8 @@ void addTensor(FloatSet& set, const uint8_t* plain, uint64_t count)
     set.outputBytes += size;
 }
 
-// Returns the bytes of whole elements up to the limit. `step` is the bytes of one element, or of
-// the elements that must stay together.
+// Returns how many of `size` bytes still fit into `limit`, of which `taken` bytes are used, as a
+// multiple of `step`: the bytes of an element, or of elements that must stay together.
 uint64_t sizeToTake(uint64_t size, uint64_t taken, uint64_t limit, uint64_t step)
 {
     return taken >= limit ? 0 : std::min(size, limit - taken) / step * step;
@@ -80,7 +79,7 @@ FloatSet floatsOfModel(const WeightFile& file, uint32_t type, const char* dtype,
     return set;
 }
 
-// Returns the tiles of the codec FLOAT, each as a tensor.
+// Returns the archive's tiles of codec FLOAT, each as a tensor.
 std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit,
                                       const WantedKind& wanted)
 {
@@ -132,8 +131,8 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
     return sets;
 }
 
-// Adds a unit whose bytes are the last ones in `source`. The caller then appends its output to
-// `expected`.
+// Adds a unit whose arrays were appended to `source` just before. The caller then appends the
+// unit's output to `expected`.
 void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
 {
     unit.destinationOffset = set.expected.size();
@@ -144,7 +143,7 @@ void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
     set.outputBytes += uint64_t{unit.elementCount} * df11Form(unit.kind).elementBytes;
 }
 
-// Adds the units of the file. The CPU reference decodes them.
+// Adds the units of the file, decoded by the CPU reference.
 void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     SluiceDeviceInfo info = {};
@@ -170,8 +169,7 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     }
 }
 
-// Adds the tensors that pack would turn into units, each as a unit of its own, as far as the format
-// can hold them.
+// Adds the tensors that `pack` would make units of, each as one unit, if the format can hold it.
 void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     const SluiceDf11Kind kind = SluiceDf11Kind(set.kind);
@@ -182,7 +180,8 @@ void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
             tensor.size() < kSmallest) {
             continue;
         }
-        // A code is no longer than its element, so the bytes of the codes stay below the limit too.
+        // On average a code has fewer bits than its element, so the encoded bytes stay below the
+        // format's limit too.
         const uint64_t most = uint64_t{SLUICE_DF11_MAX_SIZE} / 2;
         plain.resize(sizeToTake(std::min(tensor.size(), most), set.outputBytes, limit, 2));
         if (plain.empty()) break;

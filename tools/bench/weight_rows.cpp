@@ -2,7 +2,6 @@
 #include "tools/bench/weight_rows.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -11,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Rounds to the nearest number; ties go to the even one.
+// Rounds a number to the format: to the nearest, halves to even.
 uint32_t rounded(float number, const NumberFormat& format)
 {
     uint32_t bits = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Weights that the benchmark decodes: generated, or from files.
+// Weights for the benchmark to decode: made-up ones, or those of files. Weights of the float codec
+// form tensors; weights of DFloat11 and ECF8 form units.
 #pragma once
 
 #include <array>
@@ -22,41 +23,41 @@ inline std::array<uint64_t*, 4> addressesOf(SluiceFloatTensor& tensor)
 }
 
 struct NumberFormat {
-    uint32_t exponentBits, mantissaBits; // with the sign: 8, 16 or 32 bits
+    uint32_t exponentBits, mantissaBits; // with the sign they make 8, 16 or 32 bits
 };
 
 struct WeightKind {
-    uint32_t kind;      // SluiceFloatType or SluiceDf11Kind
+    uint32_t kind;      // a SluiceFloatType or SluiceDf11Kind
     const char* filter; // its name in --filter
     const char* name;   // its name in rows
     NumberFormat format;
-    float sigma; // for E4M3, scales the largest of many weights to about 448
+    float sigma; // standard deviation; for E4M3 such that the largest of many is about 448
 };
 
-// Generates normally distributed, rounded weights, which are the same each time. A weight that is
-// too large becomes the largest number of the format.
+// Makes normally distributed weights, the same each time. A weight that is too large for the format
+// becomes the format's largest number.
 Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
 
-// Tensors or units, laid out as on the device, except that addresses are offsets in `source` and
-// `expected`. In `expected`, bytes that the decoder must not write are kGap. The sizes of `source`
-// and `expected` are multiples of 256.
+// Tensors or units as they lie on the device, but with offsets in `source` and `expected` in place
+// of addresses. Bytes that a decoder must not write are kGap in `expected`. Both sizes are
+// multiples of 256.
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
     uint32_t kind;
-    const char* parts; // the file format's word for the entries
+    const char* parts; // what the file's format calls the entries
     std::vector<Entry> entries;
     Bytes source, expected;
-    uint32_t statusCount = 0;                   // tiles or blocks
+    uint32_t statusCount = 0;                   // number of tiles or blocks
     uint64_t encodedBytes = 0, outputBytes = 0; // without gaps
 };
 using FloatSet = WeightSet<SluiceFloatTensor>;
 using Df11Set = WeightSet<SluiceDf11Unit>;
 
-// Loads a set of each wanted kind that the file has, with at most about maxOutput bytes of output.
-// Float: the tensors of a .safetensors file by their dtypes, which are encoded now; the tiles of a
-// .sluice archive; or the plain bytes of any other file. Df11: the units of a .safetensors file, or
-// those that pack would make of it. Throw a Failure.
+// Loads a set of each wanted kind in the file, with at most about maxOutput bytes of output. For
+// the float codec: the tensors of a .safetensors file by type, which are encoded here; or the tiles
+// of a .sluice archive; or the bytes of any other file. For DFloat11: the units of a .safetensors
+// file, or those that `pack` would make of it. Throws a Failure.
 using WantedKind = std::function<bool(uint32_t kind)>;
 template <class Entry>
 std::vector<WeightSet<Entry>> loadSets(const std::string& path, uint64_t maxOutput,
@@ -68,13 +69,13 @@ std::vector<Df11Set> loadSets(const std::string&, uint64_t, const WantedKind&);
 
 template <class Entry>
 struct WeightScene {
-    // The caller fills source and list.
+    // The caller fills `source` and `list`.
     WeightScene(const BenchDevice& on, uint64_t entries, uint64_t statuses, uint64_t outputSize)
         : device(on), entryCount(uint32_t(entries)), statusCount(uint32_t(statuses)),
           destination(on.allocate(aligned256(outputSize))), status(on.allocate((statuses + 2) * 4))
     {
     }
-    // Holds `copies` copies of a set. outputSize is the size of one copy with its gaps.
+    // Holds `copies` copies of a set. outputSize is that of one copy, with gaps.
     WeightScene(const BenchDevice& on, const WeightSet<Entry>& set, uint64_t outputSize,
                 uint64_t copies)
         : WeightScene(on, set.entries.size() * copies, set.statusCount * copies,
@@ -94,7 +95,7 @@ struct WeightScene {
     }
 
     void record(SluiceCommands commands) const;
-    // Shifts the entry by these bytes of source and of output, and by this many statuses.
+    // Moves an entry by these numbers of bytes in source and in output, and of status words.
     void place(Entry& entry, uint64_t sourceBytes, uint64_t outputBytes, uint32_t statuses) const;
 
     const BenchDevice& device;
@@ -111,17 +112,17 @@ void WeightScene<SluiceDf11Unit>::record(SluiceCommands) const;
 template <>
 void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit&, uint64_t, uint64_t, uint32_t) const;
 
-// A decode that writes the plain bytes `copies` times. The last two words of status are its
+// A decode that writes the plain bytes `copies` times. The last two words of `status` are its
 // summary.
 struct WeightDecode {
-    const char *kernel, *name; // name: that of the codec
+    const char *kernel, *name; // `name` is that of the codec
     const DeviceBuffer &destination, &status;
-    uint64_t outputBytes, encodedBytes; // of all copies, without gaps between tensors
+    uint64_t outputBytes, encodedBytes; // of all copies, without gaps
     const Bytes& plain;
     uint64_t copies;
     std::function<void(SluiceCommands)> record;
 };
-// Runs the decode over poisoned output, checks all that it wrote, then times it.
+// Runs the decode over memory with a pattern, checks all that it wrote, then times it.
 void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchReport& report);
 template <class Entry>
 void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char* name,
@@ -133,19 +134,19 @@ void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char
                  copies, [&](SluiceCommands commands) { scene.record(commands); }},
                 report);
 }
-// Returns how many copies of a set of this many bytes to decode, one number per row.
+// Returns the numbers of copies of a set to decode, one for each row.
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes);
 
-// A run encodes generated weights this often, so that threads have time to find their cores.
+// One run encodes made-up weights several times, so that threads have time to find their cores.
 constexpr uint32_t kEncodes = 4;
 
-// Adds the rates of an encoder: on one thread, and on all cores with the same work for each. They
+// Adds the rates of an encoder: on one thread, and on all cores with the same work for each. Rates
 // are medians of five runs.
 void benchEncode(const char* kernel, const char* name, uint64_t plainBytes,
                  const std::function<void()>& encode, BenchReport& report);
 
-// Adds the rows of a file. `encode` encodes the plain bytes of one entry of a set as pack does.
-// Returns false if the file holds none of the wanted kinds.
+// Adds the rows of a file. `encode` encodes the plain bytes of one entry as `pack` does. Returns
+// false if the file has none of the wanted kinds.
 template <class Entry, class Kinds, class Encode>
 bool benchFile(const BenchDevice& device, const std::string& path, const char* kernel,
                const char* encodeKernel, const Kinds& kinds, const Encode& encode,

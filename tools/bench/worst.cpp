@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures the slowest legal tiles beside typical ones: one tile alone, because a GPU cannot be
+// Measures the slowest legal tiles beside typical ones: one tile alone, since a GPU cannot be
 // interrupted inside a tile, and as many as keep a GPU busy.
 #include <cstring>
 
@@ -14,7 +14,7 @@ constexpr uint32_t kManyTiles = 1024;
 
 uint64_t aligned16(uint64_t size) { return (size + 15) / 16 * 16; }
 
-// Copies of a tile that are decoded as one batch.
+// Copies of one tile, decoded as a batch.
 class WorstBatch {
 public:
     WorstBatch(const BenchDevice& on, const WorstTile& tile, uint32_t count);
@@ -75,10 +75,8 @@ BenchRow WorstBatch::measure()
 {
     check();
     const uint32_t count = uint32_t(m_batch.tiles().size());
-    const Timing timing = m_device.time(1, [&](SluiceCommands commands, uint32_t) {
-        // Every command initialises the statuses, so they are those of the last run.
-        record(commands);
-    });
+    const Timing timing =
+        m_device.time(1, [&](SluiceCommands commands, uint32_t) { record(commands); });
     return {m_tile.kernel, count == 1 ? "1 tile" : formatText("%u tiles", count), m_tile.name,
             count * uint64_t(m_tile.decoded.size()), timing};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Makes the tiles that take longest to decode, as far as the formats allow, and typical tiles.
 #include "tools/bench/worst_tiles.h"
 
 #include <sluice/sluice_encode.h>
@@ -19,8 +20,7 @@ namespace {
 
 constexpr uint32_t kGdeflateSize = 65536, kGstdSize = 262144;
 
-// Returns the tile with the median compressed size from the generated tiles that the other rows
-// use.
+// Of the made-up tiles that other rows use, returns the one with the median compressed size.
 WorstTile typicalTile(const char* kernel, uint32_t codec)
 {
     const TileSet set =
@@ -44,12 +44,13 @@ WorstTile typicalTile(const char* kernel, uint32_t codec)
     return typical;
 }
 
-// Writes one block of tokens after the other.
+// Writes a GDeflate tile, one block of tokens after the other.
 class GdeflateTile {
 public:
     using Tokens = std::vector<gdeflate::Token>;
 
-    // The codes are built for `counts`, in which all symbols of the tokens must occur.
+    // Writes a block. Its codes are built for `counts`, in which all symbols of the tokens must
+    // occur.
     void dynamic(const Tokens& tokens, const gdeflate::Histogram& counts, bool final)
     {
         gdeflate::DynamicCodes codes;
@@ -91,7 +92,7 @@ WorstTile manyBlocks(std::mt19937& random)
 {
     GdeflateTile tile;
     for (uint32_t block = 0; block < 256; ++block) {
-        // Counts that double from symbol to symbol give the longest possible codes.
+        // If counts double from one symbol to the next, codes become as long as possible.
         GdeflateTile::Tokens tokens;
         for (uint32_t i = 0; i < 256; ++i) {
             uint32_t symbol = 0;
@@ -118,7 +119,7 @@ WorstTile longestCodes(std::mt19937& random)
     counts.count(tokens.data(), 0);
     for (uint32_t symbol = 0; symbol < 256; ++symbol)
         counts.litLen[symbol] = 1;
-    for (uint32_t k = 0; k < 7; ++k) // these never occur and take the short codes
+    for (uint32_t k = 0; k < 7; ++k) // symbols that take the short codes and never occur
         counts.litLen[257 + k] = 1u << (9 + k);
     tile.dynamic(tokens, counts, true);
     return tile.finish("65,536 literals, the longest codes");
@@ -137,7 +138,7 @@ WorstTile shortMatches(const char* name, uint32_t distance)
     return tile.finish(name);
 }
 
-// Each lane copies the bytes that the lane before it has just written.
+// Makes a tile in which each lane copies the bytes that the lane before it has just written.
 WorstTile chainedMatches()
 {
     GdeflateTile tile;
@@ -185,8 +186,8 @@ private:
     SluiceGstdEncoder m_encoder = nullptr;
 };
 
-// Makes as many sequences as are allowed, of `length` bytes each. In each group of 512 bytes,
-// copies of copies are nested as deeply as allowed.
+// Makes a tile with as many sequences as are allowed, `length` bytes each. In each group of 512
+// bytes, copies of copies are as deep as allowed.
 WorstTile deepCopies(GstdEncoder& encoder, std::mt19937& random, const char* name, uint32_t length)
 {
     const uint32_t ofGroup = 512 / length, ofLevel = ofGroup / SLUICE_GSTD_MAX_DEPTH;
@@ -230,8 +231,8 @@ uint32_t run(uint32_t columns, uint32_t log2Bytes, FilterPredictor predictor, ui
     return columns | log2Bytes << 8 | flags << SLUICE_FILTER_FLAGS_AT | uint32_t(predictor) << 16;
 }
 
-// Makes sections of equal columns; a width of 0 means that there are no rows. The filtered bytes of
-// the tile are noise.
+// Makes a tile of filtered sections whose columns are all alike; a width of 0 means no rows. The
+// filtered bytes are noise.
 WorstTile filtered(std::mt19937& random, const char* name, uint32_t sections, uint32_t records,
                    uint32_t width, uint32_t columnRun)
 {
@@ -271,7 +272,7 @@ std::vector<WorstTile> worstGstdTiles()
     std::mt19937 random(2);
     GstdEncoder encoder;
     Bytes literals(kGstdSize);
-    for (uint8_t& byte : literals) // uniform enough to have no matches, skewed enough for a code
+    for (uint8_t& byte : literals) // even enough for no matches, skewed enough for a code
         byte = uint8_t(random() % 8 == 0 ? random() : random() % 64);
     return {typicalTile("worst gstd", SLUICE_CODEC_GSTD),
             deepCopies(encoder, random, "65,536 sequences of 4, deep copies", 4),
@@ -291,8 +292,8 @@ std::vector<WorstTile> worstFloatTiles()
         std::memcpy(&bits[1], &high, 4);
         return bits[0] >> 16 | (bits[1] & 0xffff0000u);
     };
-    // Half of the bytes have one value, a quarter the next, and so on, so that codes of all lengths
-    // occur.
+    // Half of the bytes have one value, a quarter another, and so on, so that there are codes of
+    // all lengths.
     const auto skewed = [&] {
         uint32_t word = 0;
         for (uint32_t b = 0; b < 4; ++b) {
@@ -328,7 +329,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("typical", 1, 65536, 256, run(4, 0, median, 0));
     tiles.back().isTypical = true;
     add("typical, of 1 MiB", 1, 262144, 512, run(4, 0, median, 0));
-    // These filters take as many steps as allowed, in every shape.
+    // Filters that take as many steps as allowed, in every shape.
     const auto up = FilterPredictor::up;
     add("one row, u8 median", 1, most - 4, 1u << 20, run(1, 0, median, 0));
     add("one row, u8 average", 1, most - 4, 1u << 20, run(1, 0, average, 0));
@@ -356,7 +357,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("1 MiB of u8 left3", 1, 1u << 20, 0, run(1, 0, FilterPredictor::left3, zigzag));
     add("1 MiB of u32 left3", 1, 1u << 18, 0, run(1, 2, FilterPredictor::left3, zigzag));
     add("1 MiB in rows of 16,384, u16 up", 1, 1u << 19, 16384, run(1, 1, up, zigzag));
-    // These filters have as many columns as allowed.
+    // Filters with as many columns as allowed.
     constexpr uint32_t columns = SLUICE_FILTER_MAX_COLUMNS, own = SLUICE_FILTER_SECTION_COLUMNS;
     add("sections of 32 columns", columns / (32 + own), 32, 0,
         run(32, 2, FilterPredictor::left3, zigzag));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The slowest legal tiles that are known, codec by codec, and typical ones to compare them with.
+// The slowest legal tiles that are known of each codec, and typical ones to compare them with.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct WorstTile {
     std::string name;
     uint32_t codec; // SluiceCodec
     Bytes stored, decoded;
-    Words filter = {}; // the filter's description, or empty
+    Words filter = {}; // filter description; empty: no filter
     bool isTypical = false;
 };
 
-// Return a codec's typical tiles, then its slow ones.
+// These return a codec's typical tiles, then its slow ones.
 std::vector<WorstTile> worstGdeflateTiles();
 std::vector<WorstTile> worstGstdTiles();
 std::vector<WorstTile> worstFloatTiles(); // the codecs float and huff

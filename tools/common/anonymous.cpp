@@ -14,7 +14,8 @@ bool isWordByte(char c)
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || uint8_t(c) >= 0x80;
 }
 
-// Returns whether a path, which runs to the next blank or quote, begins behind `before`.
+// Returns whether a path can begin at `at`: only at the start of the text, or after a blank, a
+// quote, a bracket or a separator.
 bool mayBegin(const std::string& text, size_t at)
 {
     return at == 0 || std::string(" \t\n'\"`(<[{=:,;|").find(text[at - 1]) != std::string::npos;
@@ -31,7 +32,8 @@ bool isPath(const std::string& text, size_t at)
            (byte(2) == '\\' || byte(2) == '/');
 }
 
-// Returns the end of the path that begins at `at`. A path in quotes may contain blanks.
+// Returns where the path that begins at `at` ends: at the closing quote if the path stands in
+// quotes, otherwise at the next blank, quote, bracket or separator.
 size_t endOfPath(const std::string& text, size_t at)
 {
     const char quote = at == 0 ? ' ' : text[at - 1];
@@ -41,8 +43,9 @@ size_t endOfPath(const std::string& text, size_t at)
     }
     size_t end = text.find_first_of(" \t\r\n'\"`<>()[]{},;|", at);
     if (end == std::string::npos) end = text.size();
+    // A colon or a full stop at the end belongs to the sentence, not to the path.
     while (end > at + 1 && (text[end - 1] == ':' || text[end - 1] == '.'))
-        --end; // a colon or a full stop belongs to the sentence
+        --end;
     return end;
 }
 
@@ -60,7 +63,8 @@ std::string withoutPaths(const std::string& text)
     return result;
 }
 
-// Returns how many bytes at this place are a UUID: 8-4-4-4-12 hexadecimal digits.
+// Returns 36, the length of a UUID (8-4-4-4-12 hexadecimal digits), if one stands at `at`;
+// otherwise 0.
 size_t uuidLength(const std::string& text, size_t at)
 {
     constexpr size_t length = 36;
@@ -87,7 +91,7 @@ bool isSame(const std::string& text, size_t at, const std::string& word)
 
 void add(std::vector<PersonalName>& names, const std::string& text, const char* instead)
 {
-    if (text.size() > 1) names.push_back({text, instead}); // a single letter reveals nothing
+    if (text.size() > 1) names.push_back({text, instead}); // a name of one letter identifies nobody
 }
 
 } // namespace

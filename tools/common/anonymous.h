@@ -8,18 +8,18 @@
 
 namespace sluice {
 
-// Holds what tells whose machine this is, with what stands in its place.
+// A text that says whose machine this is, and what replaces it.
 struct PersonalName {
     std::string text;
-    const char* instead; // "<user>"
+    const char* instead; // for example "<user>"
 };
 
-// Returns the names of the user, the home folder and the host, as the environment and the system
-// say.
+// Returns the names of the user, of the home folder and of the host, from the environment and from
+// the system.
 std::vector<PersonalName> personalNames();
-// Returns the text with <path> in place of every absolute path, <uuid> in place of every UUID, and
-// its replacement in place of every name that is not part of a longer word. Names are compared
-// without regard to case.
+// Returns the text with every path that is absolute or begins with ~/ replaced by <path>, and every
+// UUID by <uuid>. Each of `names` is replaced by its `instead`, unless the name is part of a longer
+// word. Upper and lower case count as equal.
 std::string anonymous(const std::string& text, const std::vector<PersonalName>& names);
 
 } // namespace sluice

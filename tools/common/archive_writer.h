@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Wraps the library's archive writer so that the functions that feed it may throw.
+// Wraps the library's archive writer so that the functions that supply and take its bytes may
+// throw.
 #pragma once
 
 #include <functional>
@@ -13,9 +14,9 @@
 
 namespace sluice {
 
-// Holds the two callbacks of a writer, whose user pointer is this object. No exception may
-// propagate through the library, so the callbacks catch a Failure, and rethrow() throws it
-// afterwards.
+// The two callbacks of an archive writer, which get this object as their `user`. No exception may
+// pass through the library, whose interface is C. So the callbacks keep a Failure, and rethrow()
+// throws the Failure once the library has returned.
 struct Transfer {
     std::function<void(void* bytes, size_t size)> onRead;
     std::function<void(uint64_t offset, const void* bytes, size_t size)> onWrite;
@@ -31,10 +32,12 @@ struct Transfer {
 };
 
 using ArchiveWriter = std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)>;
-// Creates a writer whose archive goes to transfer.onWrite. The status says whether that succeeded.
+// Creates a writer that gives the archive's bytes to transfer.onWrite. Returns the status of
+// sluiceCreateArchiveWriter.
 SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, ArchiveWriter& writer);
 
-// Throws the Failure that a callback threw; otherwise, throws one if the status is not OK.
+// Throws the Failure that a callback kept. If there is none and `status` is not OK, throws a
+// Failure that names `what`.
 void checkPacking(const Transfer& transfer, SluiceStatus status, const std::string& what);
 
 constexpr uint32_t kNoShare = 0xffffffff;
@@ -45,12 +48,13 @@ struct ArchiveSource {
     bool executable = false;
     uint64_t size = 0;
     uint32_t share = kNoShare; // consecutive files with the same number share tiles
+    bool isLink = false;       // the path is a link that is followed
 };
-// Sorts by name. Throws a Failure if two sources have the same name.
+// Sorts the sources by name. Throws a Failure if two have the same name.
 void sortSources(std::vector<ArchiveSource>& sources);
 
-// Returns an archive with a single asset. The function itself sets asset.name, asset.size and the
-// source of the asset's bytes. Throws a Failure.
+// Returns an archive with one asset, whose bytes are `content`. The function sets asset.name,
+// asset.size and asset.read; the caller sets the other members. Throws a Failure.
 Bytes packInMemory(const Bytes& content, const SluiceArchiveWriterInfo& info,
                    SluiceArchiveAssetInfo asset);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gives tuning and the benchmark access to the tuning row of a GPU backend, which the public API
-// does not expose.
+// Lets tuning and the benchmark reach a context's VulkanBackend or CudaBackend, since the public
+// API does not show the tuning row that the context uses.
 #pragma once
 
 #include "vulkan/context.h"

@@ -19,6 +19,9 @@ const Codec kCodecs[kCodecCount] = {
     {"gstd", " (default)", kLevelOption | kCopyDepthOption | kTileSizeOption | kFiltersOption,
      SLUICE_CODEC_GSTD, planGstd, "without filters", nullptr, //
      SLUICE_CODEC_GSTD, SLUICE_KERNELS_GSTD, "gstd", "gstdTiles"},
+    {"zstd", ": standard frames", kLevelOption | kTileSizeOption, //
+     SLUICE_CODEC_ZSTD, planWhole, "", nullptr,                   //
+     SLUICE_CODEC_ZSTD, SLUICE_KERNELS_ZSTD, "zstd", "zstdTiles"},
     {"gdeflate", "", kLevelOption | kDecodeSpeedOption, //
      SLUICE_CODEC_GDEFLATE, planWhole, "", packTileStream, SLUICE_CODEC_GDEFLATE,
      SLUICE_KERNELS_GDEFLATE, nullptr, nullptr},
@@ -49,7 +52,7 @@ SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& option
     SluiceArchiveSegment segment = {};
     segment.size = size;
     segment.codec = codec.fileCodec;
-    segment.tileSize = codec.fileCodec == SLUICE_CODEC_GSTD    ? gstdTileBytes(options)
+    segment.tileSize = (codec.options & kTileSizeOption) != 0  ? tileBytes(options)
                        : codec.fileCodec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
                                                                : maxTileBytes(codec.fileCodec);
     segment.level = options.level;

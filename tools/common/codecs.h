@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of codecs: everything that the verbs and the benchmark need for each of them.
+// The table of codecs. A row has everything that the verbs and the benchmark need to know about one
+// codec.
 #pragma once
 
 #include <map>
@@ -19,19 +20,21 @@ enum CodecOption : uint32_t {
     kGroupOption = 32,
 };
 
-// How a file goes into an archive.
+// How one file goes into an archive.
 struct PackPlan {
-    std::vector<SluiceArchiveSegment> segments;           // empty: one segment of Codec::fileCodec
-    FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
-    uint32_t type = 0;                                    // of the asset
-    // items() returns these for an asset whose type is not 0 or that has no filter plan. Otherwise
-    // it returns the parameters of the filter plan.
+    std::vector<SluiceArchiveSegment> segments; // empty: one segment of Codec::fileCodec
+    // Owns the filter descriptions of the segments.
+    FilterPlan filters{nullptr, sluiceDestroyFilterPlan};
+    uint32_t type = 0; // of the asset, as in SluiceArchiveAssetInfo
+    // items() returns these bytes if type is not 0 or if there is no filter plan. Otherwise it
+    // returns the parameters of the filter plan.
     Bytes parameters;
-    std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
-    std::string note;                   // how the file was converted; empty: not at all
-    std::string reason; // why Codec::fallback applies to the file; empty: it does not
+    std::unique_ptr<InputFile> content; // in memory, if planning read all of it
+    std::string note;                   // what the file is or became, for -v; may be empty
+    std::string warning; // what it says about its content that does not hold or is not obeyed
+    std::string reason;  // why Codec::fallback applies to the file; empty if it does not
 
-    // Returns what goes into the asset's parameter block.
+    // Returns the bytes that go into the asset's parameter block.
     Bytes items() const
     {
         if (type != 0 || filters == nullptr) return parameters;
@@ -42,51 +45,53 @@ struct PackPlan {
     }
 };
 
-// Appends segments to a plan that has no filter plan, and copies the parameters of their filters
-// into plan.parameters.
+// Appends segments to a plan whose `filters` is null. The description of each segment's filter is
+// copied into plan.parameters, equal descriptions only once.
 class SegmentList {
 public:
     explicit SegmentList(PackPlan& plan) : m_plan(plan) {}
 
-    // `parameters` is the block that segment.filterOffset points into.
+    // The caller passes in `parameters` the parameter block to which segment.filterOffset refers.
     void add(SluiceArchiveSegment segment, const uint8_t* parameters);
 
 private:
     PackPlan& m_plan;
-    std::map<Bytes, uint32_t> m_items; // items of filters, and their filterOffset
+    std::map<Bytes, uint32_t> m_items; // filter items in the plan, with the filterOffset of each
 };
 
 struct Codec {
     const char* name;      // for pack -c
     const char* help;      // what pack --help adds to the name
-    uint32_t options;      // CodecOption
-    SluiceCodec fileCodec; // for files without segments
-    // Plans a file of an archive; null if the codec does not make archives.
+    uint32_t options;      // set of CodecOption: the options that the codec takes
+    SluiceCodec fileCodec; // codec of files whose plan has no segments
+    // Plans how a file goes into an archive; null if the codec is only for pack --raw.
     PackPlan (*plan)(const InputFile& input, const AssetOptions& options);
+    // For pack's message if PackPlan::reason is set: this is "without filters" in "packed without
+    // filters: it is larger than 1 GiB".
     const char* fallback;
     // Does pack --raw; null if the codec has no file format of its own.
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
     // The codec of the tiles that this row makes. If several rows make tiles of the same codec, the
-    // first of them describes these tiles.
+    // first row describes them.
     SluiceCodec tileCodec;
-    uint32_t kernels;                 // SluiceKernels decode them
-    const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
+    uint32_t kernels;                 // set of SluiceKernels that decode these tiles
+    const char *infoColumn, *infoKey; // where `sluice info` counts these tiles; null: nowhere
 };
 
-constexpr size_t kCodecCount = 7;
+constexpr size_t kCodecCount = 8;
 extern const Codec kCodecs[kCodecCount];
 
-const Codec& codecNamed(const std::string& name); // the table must have it
-const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
+const Codec& codecNamed(const std::string& name); // the table must have the name
+const Codec& codecOfTiles(uint32_t tileCodec);    // tileCodec: a SluiceCodec of the table
 
-// Makes all of a file one segment of the codec.
+// Returns one segment that packs a whole file, of `size` bytes, as tiles of codec.fileCodec.
 SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size);
 
 PackPlan planGstd(const InputFile& input, const AssetOptions& options);
-// In a .safetensors file, a floating-point tensor gets the codec FLOAT with its type, any other
-// large tensor gets the codec that makes samples of it smallest, and everything else gets GDeflate.
-// The same bytes give the same segments. For any other file the plan has no segments; if the file's
-// name looks like .safetensors, the reason says why.
+// Plans a .safetensors file. A floating-point tensor gets the codec FLOAT with the tensor's type.
+// Another large tensor gets the codec that makes samples of the tensor smallest. Everything else
+// gets GDeflate. The same bytes give the same segments. The plan of any other file has no segments;
+// if the file's name ends in .safetensors, plan.reason says what is wrong with the file.
 PackPlan planFloat(const InputFile& input, const AssetOptions& options);
 
 int packTileStream(const PackOptions& options, const CommonOptions& common);

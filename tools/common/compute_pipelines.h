@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compute pipelines without descriptors, whose push constants have at most 128 bytes.
+// Compute pipelines that get all their arguments by push constants, at most 128 bytes: buffers are
+// given by address, so there are no descriptor sets.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,8 @@ public:
     ComputePipelines(const ComputePipelines&) = delete;
     ComputePipelines& operator=(const ComputePipelines&) = delete;
 
-    // stage: constants, flags and subgroup size. The pipeline lives as long as this object.
+    // Makes a pipeline from SPIR-V of `bytes` bytes. The caller sets in `stage` only specialization
+    // constants, flags and subgroup size. The pipeline lives as long as this object.
     VkPipeline make(const uint32_t* code, size_t bytes, VkPipelineShaderStageCreateInfo stage);
     void dispatch(VkCommandBuffer commands, VkPipeline pipeline, const void* push,
                   uint32_t pushBytes, uint32_t x, uint32_t y = 1) const;

@@ -50,11 +50,17 @@ void Container::readStream()
     if (status == SLUICE_OK) {
         Bytes table(std::min(m_file->size() - header.size(), uint64_t(m_stream.tileCount) * 4));
         m_file->read(header.size(), table.data(), table.size());
-        table.reserve(1); // the parser needs an address even for an empty table
+        table.reserve(1); // the parser wants a valid address even for an empty table
         m_tiles.resize(m_stream.tileCount);
         status = sluiceParseTileStreamTable(&m_stream, table.data(), table.size(), m_file->size(),
                                             m_tiles.data());
     }
+    if (status == SLUICE_ERROR_VERSION)
+        throw Failure{exitCodeOf(status),
+                      m_file->name() + ": tile stream: its tile size index is " +
+                          std::to_string(header[4] & 3) +
+                          ", as in some other packages; only tile size index 1, tiles of 65,536 "
+                          "bytes, can be decoded"};
     if (status != SLUICE_OK) failParse(m_file->name() + ": tile stream", status);
 }
 
@@ -87,10 +93,9 @@ void Container::readArchive()
             status = sluiceCheckArchiveIndex(&m_archive, m_index.data(), m_index.size(), &badAsset);
         else
             badAsset = 0xffffffffu;
-        if (status != SLUICE_OK && badAsset != 0xffffffffu) {
+        if (status != SLUICE_OK && badAsset != 0xffffffffu)
             place += formatText(", asset number %u, byte %llu", badAsset,
                                 wide(m_archive.indexOffset + uint64_t(badAsset) * assetBytes));
-        }
     }
     if (status != SLUICE_OK) failParse(place, status);
 }
@@ -98,9 +103,8 @@ void Container::readArchive()
 uint64_t Container::decodedSize() const
 {
     uint64_t size = 0;
-    for (uint32_t i = 0; i < assetCount(); ++i) {
+    for (uint32_t i = 0; i < assetCount(); ++i)
         size += asset(i).size;
-    }
     return size;
 }
 
@@ -114,9 +118,7 @@ SluiceArchiveAsset Container::archiveAsset(uint32_t number) const
 
 ContainerAsset Container::asset(uint32_t number) const
 {
-    if (!m_isArchive) {
-        return {"", m_stream.size, m_stream.tileCount};
-    }
+    if (!m_isArchive) return {"", m_stream.size, m_stream.tileCount};
     const SluiceArchiveAsset info = archiveAsset(number);
     return {std::string(info.name, info.nameLength), info.size, info.tileCount};
 }
@@ -125,12 +127,13 @@ uint32_t Container::kernelsOf(const std::vector<uint32_t>& assets) const
 {
     constexpr uint32_t all = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_GSTD |
                              SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER | SLUICE_KERNELS_CHECKSUM;
-    // Reading the records of this many assets twice takes no noticeable time.
+    // Reading the tile records of this many assets, which the decoder reads again later, takes no
+    // noticeable time.
     constexpr size_t kMostAssets = 10000;
-    if (assets.size() > kMostAssets) return all;
+    if (assets.size() > kMostAssets) return all | SLUICE_KERNELS_ZSTD;
     uint32_t needed = 0;
     try {
-        for (const uint32_t asset : assets) {
+        for (const uint32_t asset : assets)
             forEachOwnTile(asset, [&](uint32_t, const ContainerTile& tile) {
                 SluiceTileTotals totals = {};
                 const SluiceTile one = {0,
@@ -144,7 +147,6 @@ uint32_t Container::kernelsOf(const std::vector<uint32_t>& assets) const
                 needed |= sluiceAddTile(&totals, &one) == SLUICE_OK ? sluiceGetTilesKernels(&totals)
                                                                     : all;
             });
-        }
     } catch (const Failure&) {
         return all; // the decoder will report what is wrong
     }
@@ -169,7 +171,10 @@ void Container::readRecords(
     const SluiceArchiveAsset info = archiveAsset(number);
     SluiceArchiveTileReader reader = {};
     sluiceBeginArchiveTiles(&info, &reader);
-    if (info.tileParameterSize >= 4) { // avoids checking a description twice
+    sluiceTakeEqualArchiveTiles(&reader);
+    if (info.tileParameterSize >= 4) { // the asset's tiles may have filters
+        // Assets with the same parameter block share this list, so that no description of a filter
+        // is checked more than once.
         Bytes& checked = m_checkedFilters[info.tileParameters];
         checked.resize(info.tileParameterSize / 4);
         sluiceRememberArchiveFilters(&reader, checked.data(), checked.size());
@@ -192,9 +197,8 @@ void Container::readRecords(
                               formatText(": tile records, from byte %llu on: ", wide(at)) +
                               sluiceGetStatusText(status)};
         }
-        for (uint32_t i = 0; call && i < count; ++i) {
+        for (uint32_t i = 0; call && i < count; ++i)
             call(first + i, tiles[i]);
-        }
     }
 }
 
@@ -207,9 +211,12 @@ uint64_t Container::storedSize(uint32_t number) const
         end = alignUp(begin + info.size, kPartAlignment);
     }
     uint64_t stored = 0;
+    uint64_t storedEnd = m_isArchive ? archiveAsset(number).offset : 0;
     forEachOwnTile(number, [&](uint32_t, const ContainerTile& tile) {
-        // Rounds down at both ends, so that the sizes of a tile's parts add up to the size of the
-        // tile.
+        if (tile.offset < storedEnd) return; // stored for an earlier tile, and counted for that one
+        storedEnd = tile.offset + tile.storedSize;
+        // Both ends of the asset's part of a tile are converted to stored bytes and rounded down.
+        // So the stored sizes of all parts of a tile add up to the tile's stored size.
         const auto storedTo = [&](uint64_t output) {
             const uint64_t inside = output <= tile.outputOffset
                                         ? 0
@@ -241,7 +248,8 @@ std::vector<uint32_t> Container::order() const
 std::vector<SluiceArchiveTile> Container::records(uint32_t number) const
 {
     std::vector<SluiceArchiveTile> tiles;
-    tiles.reserve(archiveAsset(number).tileCount); // the file has room for this many
+    // Memory is bounded: the file really has this many records.
+    tiles.reserve(archiveAsset(number).tileCount);
     readRecords(number, [&](uint32_t, const SluiceArchiveTile& tile) { tiles.push_back(tile); });
     return tiles;
 }
@@ -250,10 +258,9 @@ void Container::forEachTile(uint32_t number,
                             const std::function<void(uint32_t, const ContainerTile&)>& call) const
 {
     if (!m_isArchive) {
-        for (uint32_t i = 0; i < m_stream.tileCount; ++i) {
+        for (uint32_t i = 0; i < m_stream.tileCount; ++i)
             call(i, {m_tiles[i].offset, m_tiles[i].compressedSize, m_tiles[i].size,
                      SLUICE_CODEC_GDEFLATE, 0, nullptr, 0, uint64_t(i) * SLUICE_GD_TILE_BYTES});
-        }
         return;
     }
     const SluiceArchiveAsset info = archiveAsset(number);
@@ -280,8 +287,8 @@ void Container::forEachOwnTile(
         call(uint32_t(tile - tiles.begin()), *tile);
 }
 
-// Returns the tiles of the share that an asset is in. They are cached, because many assets ask for
-// the same share.
+// Returns the tiles of the share that asset `number` is in. They are cached, because many assets
+// ask for the same share.
 const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
 {
     const auto [found, isNew] = m_shareTiles.try_emplace(archiveAsset(number).share);
@@ -301,8 +308,8 @@ const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
 void Container::readTiles(uint32_t number,
                           const std::function<void(uint32_t, const ContainerTile&)>& call) const
 {
-    // The first pass only checks, because the checksum of the records is complete only at the last
-    // one.
+    // The records are read twice. The caller may get no tile before the records' checksum is found
+    // to be right, and the checksum is complete only after the last record.
     const SluiceArchiveAsset info = archiveAsset(number);
     readRecords(number, {});
     readRecords(number, [&](uint32_t i, const SluiceArchiveTile& tile) {

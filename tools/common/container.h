@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An input of the tool, recognised by its content: a .sluice archive, or a bare tile stream seen as
-// one asset.
+// An input of the tool that holds packed data: a .sluice archive, or a bare tile stream, which
+// counts as one asset. Assets are numbered in the order of their names.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,11 @@ struct ContainerTile {
     uint32_t storedSize;
     uint32_t size;
     uint32_t codec;     // SluiceCodec
-    uint32_t checksum;  // archives only
-    const void* filter; // its description, owned by the container; NULL: none
+    uint32_t checksum;  // checksum of the decoded bytes, in archives only
+    const void* filter; // filter description, owned by the container; null: none
     uint32_t filterSize;
-    uint64_t outputOffset = 0; // offset in the decoded bytes of its extent
+    // The tile's offset in the decoded bytes of all tiles of its asset, or of its share.
+    uint64_t outputOffset = 0;
 };
 
 struct ContainerAsset {
@@ -35,7 +36,8 @@ struct ContainerAsset {
 
 class Container {
 public:
-    // Reads and checks header and index (or table). Throws Failure{exitFormat or exitUnsupported}.
+    // Reads and checks the header and the index (of a stream: the table). Throws a Failure:
+    // exitFormat or exitUnsupported.
     explicit Container(const std::string& path) : Container(std::make_unique<InputFile>(path)) {}
     explicit Container(std::unique_ptr<InputFile> file);
     static bool recognises(const InputFile& file);
@@ -48,33 +50,37 @@ public:
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 
-    // Returns the number of the asset of this name, if there is one; isArchive only.
+    // Returns the number of the asset with this name, if there is one; isArchive only.
     std::optional<uint32_t> find(const std::string& name) const;
-    // Returns the assets in the order of their extents; isArchive only.
+    // Returns the numbers of all assets, sorted by where their tiles lie in the file; isArchive
+    // only.
     std::vector<uint32_t> order() const;
-    // Returns whether the tiles are counted for this asset. Shared tiles are counted only for the
-    // first of the assets that share them.
+    // Returns whether the tiles of this asset are counted for this asset. If several assets share
+    // tiles, the tiles are counted only for the first of these assets.
     bool ownsTiles(uint32_t number) const
     {
         return !m_isArchive || archiveAsset(number).tilesOffset == 0;
     }
-    // Returns the number of stored bytes of an asset. If it shares tiles, that is its proportional
-    // part of them.
+    // Returns how many stored bytes an asset takes. The stored bytes of shared tiles are divided
+    // among the assets in proportion to their decoded bytes. A tile whose bytes are stored for an
+    // equal, earlier tile takes none.
     uint64_t storedSize(uint32_t number) const;
-    // Returns all tile records of an asset, checked; isArchive only. Throws Failure.
+    // Returns all tile records of an asset, after checking them; isArchive only. Throws a Failure.
     std::vector<SluiceArchiveTile> records(uint32_t number) const;
-    // Checks all tile records of an asset, then calls back for each of them, including tiles of its
-    // share that hold no part of the asset. Throws Failure.
+    // Checks all tile records of an asset, then calls `call` for each tile. If the asset is in a
+    // share, these are all tiles of the share, even those without a byte of this asset. Throws a
+    // Failure.
     void
     forEachTile(uint32_t asset,
                 const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
-    // Does the same, but only for tiles that hold a part of the asset.
+    // Like forEachTile, but calls `call` only for tiles that hold a part of the asset.
     void forEachOwnTile(
         uint32_t asset,
         const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
 
-    // Returns the SluiceKernels that the tiles of these assets need. Returns all that any tile can
-    // need if the records are bad or there are too many assets to read them.
+    // Returns the set of SluiceKernels that the tiles of these assets need. If tile records are
+    // bad, or if there are too many assets (kMostAssets) to read the records of all, returns all
+    // kernels that tiles can need.
     uint32_t kernelsOf(const std::vector<uint32_t>& assets) const;
 
     // Returns "FILE: asset 'NAME'" or "FILE", for messages.
@@ -95,7 +101,8 @@ private:
     bool m_isArchive = false;
     SluiceArchive m_archive = {};
     Bytes m_index;
-    // For each parameter block, the filters that the parser has already checked.
+    // For each parameter block (SluiceArchiveAsset::tileParameters): the memory in which readers of
+    // records note which descriptions of filters they have checked.
     mutable std::unordered_map<const void*, Bytes> m_checkedFilters;
     mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // by share
     SluiceTileStream m_stream = {};

@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// A GPU is busy only if it has many tiles at once. Batches for a software device are smaller, so
-// that the progress line moves, but still have some tiles for each of its threads.
+// Decoded bytes of a batch at most. A GPU is busy only if it has many tiles at once. A software
+// device gets smaller batches, so that the progress line moves: 8 MiB for each of its threads.
 constexpr uint64_t kGpuBatchBytes = uint64_t(256) << 20, kSoftwareBatchBytes = uint64_t(8) << 20;
 uint64_t batchBytes(const ToolDevice& device)
 {
@@ -22,8 +22,8 @@ uint64_t batchBytes(const ToolDevice& device)
                : std::min(kGpuBatchBytes, kSoftwareBatchBytes * device.threads());
 }
 constexpr size_t kBatchTiles = 65536;
-// Limits the bytes of filter descriptions in a batch whose tiles do not share them, because a
-// hostile archive may ask for very many at once.
+// A hostile archive may give each of very many tiles a filter description of its own. This bounds
+// the bytes of filter descriptions in a batch.
 constexpr uint64_t kBatchDescriptionBytes = uint64_t(16) << 20;
 constexpr uint64_t kPlaceAlignment = 16;
 
@@ -77,7 +77,8 @@ uint8_t* Decoder::add(const DecodeTile& added)
 void Decoder::flush()
 {
     if (!m_entries.empty()) decodeOnDevice();
-    std::vector<Entry> entries; // m_done may throw, and no tile may be given back twice
+    // The batch is emptied first: m_done may throw, and no tile may be reported again after that.
+    std::vector<Entry> entries;
     entries.swap(m_entries);
     m_sourceSize = m_destinationSize = m_descriptionSize = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -96,7 +97,7 @@ SluiceTile Decoder::tileOf(const Entry& entry) const
             tile.codec,   tile.checksum,     tile.filter,     tile.filterSize};
 }
 
-// Prepares the tiles [first, last) of the batch.
+// Fills a slice with the tiles [first, last) of the batch.
 void Decoder::prepare(Slice& slice, size_t first, size_t last)
 {
     slice.first = first;
@@ -104,8 +105,8 @@ void Decoder::prepare(Slice& slice, size_t first, size_t last)
     for (size_t i = first; i < last; ++i)
         slice.tiles.add(tileOf(m_entries[i]));
     SluiceTilesInfo& info = slice.tiles.info;
-    // A batch holds tiles of one kind of file. Those of tile streams have no checksums and are
-    // never stored plain.
+    // All tiles of a batch come from the same kind of file. Those of bare tile streams have no
+    // checksums, and are never stored plain.
     if (!m_entries.front().tile.hasChecksum)
         info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
     info.source = m_sourceRange;
@@ -114,7 +115,7 @@ void Decoder::prepare(Slice& slice, size_t first, size_t last)
     slice.tiles.prepare();
 }
 
-// Decodes the first slices, each in its own thread, and returns milliseconds.
+// Decodes the first `slices` slices, each in a thread of its own. Returns the time in milliseconds.
 double Decoder::runInThreads(size_t slices)
 {
     const auto start = std::chrono::steady_clock::now();
@@ -126,7 +127,7 @@ double Decoder::runInThreads(size_t slices)
     try {
         for (; begun < slices; ++begun)
             threads.emplace_back(decode, begun);
-    } catch (const std::system_error&) { // the system refuses more threads
+    } catch (const std::system_error&) { // the system has no more threads: decode the rest here
         for (; begun < slices; ++begun)
             decode(begun);
     }
@@ -143,7 +144,7 @@ void Decoder::decodeOnDevice()
 {
     m_sourceRange = m_sourceBuffer.fill(m_source.data(), m_sourceSize);
     m_destinationRange = m_destinationBuffer.reserve(m_destinationSize);
-    // All slices have about the same number of decoded bytes.
+    // Each slice gets about the same number of decoded bytes.
     const size_t wanted = std::min<size_t>(m_device.threads(), m_entries.size());
     size_t slices = 0;
     for (size_t first = 0; first < m_entries.size(); ++slices) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes tiles on a device, in batches of bounded size, and gives the bytes back in order.
+// Decodes tiles on a device, in batches of bounded size, and returns the bytes in the order of the
+// tiles.
 #pragma once
 
 #include <functional>
@@ -14,28 +15,38 @@ namespace sluice {
 
 struct DecodeTile {
     ContainerTile tile;
-    bool hasChecksum; // tile streams have none
-    uint32_t asset;   // tags that `done` gets back
+    bool hasChecksum; // false for tile streams, which have none
+    uint32_t asset;   // asset and number are for the caller, who gets them back in Done
     uint32_t number;
 };
 
 struct DecodeStats {
     uint64_t bytesIn = 0, bytesOut = 0, tiles = 0;
-    double gpuMilliseconds = 0; // decode, filters and checksums; no copies to and from the device
+    // Time for decoding, filters and checksums, without copies to and from the device.
+    double gpuMilliseconds = 0;
+
+    void add(const DecodeStats& other)
+    {
+        bytesIn += other.bytesIn;
+        bytesOut += other.bytesOut;
+        tiles += other.tiles;
+        gpuMilliseconds += other.gpuMilliseconds;
+    }
 };
 
 class Decoder {
 public:
-    // `done` is called for every tile in the order of add; `status` is a SluiceTileStatus, and
-    // `bytes` are valid during the call.
+    // Called for every tile, in the order in which add() was called. `status` is a
+    // SluiceTileStatus. `bytes` are valid during the call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
-    static uint32_t kernels(); // of every codec
+    static uint32_t kernels(); // set of all SluiceKernels that tiles may need
 
     Decoder(const ToolDevice& device, Done done);
 
-    // Returns room for the tile's compressed bytes, which the caller fills before the next call.
-    // The tile's filter must stay until the tile is given back.
+    // Adds a tile, and decodes the batch first if the tile does not fit into it. Returns memory for
+    // the tile's compressed bytes, which the caller fills before the next call. The tile's filter
+    // description must stay valid until Done has been called for the tile.
     uint8_t* add(const DecodeTile& tile);
     void flush();
 
@@ -47,9 +58,9 @@ private:
         uint64_t source, destination; // offsets in the batch
     };
 
-    // A range of the batch's tiles that one command decodes.
+    // Neighbouring tiles of the batch that one command decodes.
     struct Slice {
-        size_t first; // tile of the batch
+        size_t first; // index of its first tile in the batch
         TileBatch tiles;
     };
 
@@ -65,7 +76,7 @@ private:
     std::vector<Entry> m_entries;
     Bytes m_source, m_destination;
     uint64_t m_sourceSize = 0, m_destinationSize = 0, m_descriptionSize = 0;
-    std::vector<Slice> m_slices; // one per thread
+    std::vector<Slice> m_slices; // one for each thread
     Words m_status;
     DeviceBuffer m_sourceBuffer, m_destinationBuffer;
     SluiceBuffer m_sourceRange = {}, m_destinationRange = {};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <thread>
 
 namespace sluice {
@@ -14,13 +13,6 @@ constexpr bool kBuiltWithCuda = true;
 #else
 constexpr bool kBuiltWithCuda = false;
 #endif
-
-std::string lower(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return char(std::tolower(uint8_t(c))); });
-    return text;
-}
 
 bool isNumber(const std::string& text)
 {
@@ -34,7 +26,7 @@ bool hasWord(const std::string& list, const std::string& word)
            (" " + list + " ").find(" " + word + " ") != std::string::npos;
 }
 
-// Asks no driver, unlike listDevices.
+// Returns the properties of the CPU. Unlike listDevices(), this asks no driver.
 SluiceDeviceProperties cpuProperties()
 {
     SluiceDeviceInfo info = {};
@@ -48,11 +40,10 @@ std::vector<SluiceDeviceProperties> listDevices()
 {
     uint32_t count = 0;
     std::vector<SluiceDeviceProperties> devices;
-    do { // a device may appear between two calls
+    do { // repeat if a device appeared between the calls
         devices.resize(count);
-        if (sluiceEnumerateDevices(devices.data(), &count) != SLUICE_OK) {
+        if (sluiceEnumerateDevices(devices.data(), &count) != SLUICE_OK)
             throw Failure{exitDevice, "the devices cannot be listed"};
-        }
     } while (count > devices.size());
     devices.resize(count);
     return devices;
@@ -61,8 +52,9 @@ std::vector<SluiceDeviceProperties> listDevices()
 std::string apiText(const SluiceDeviceProperties& properties)
 {
     const uint32_t version = properties.apiVersion;
+    // apiVersion is packed as VK_MAKE_API_VERSION does it, on CUDA as 1000 * major + 10 * minor.
     switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN: // decoded as VK_API_VERSION_MAJOR and its siblings do
+    case SLUICE_BACKEND_VULKAN:
         return formatText("Vulkan %u.%u.%u", version >> 22 & 127, version >> 12 & 1023,
                           version & 4095);
     case SLUICE_BACKEND_CUDA: return formatText("CUDA %u.%u", version / 1000, version % 1000 / 10);
@@ -105,18 +97,14 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
     const bool valid =
         plain ? kind == "auto" || kind == "cpu" || kind == "vulkan" || kind == "cuda"
               : (kind == "vulkan" && !text.empty()) || (kind == "cuda" && isNumber(text));
-    if (!valid) {
+    if (!valid)
         throw Failure{exitUsage,
                       "--device " + selector +
                           ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
-    }
-    if (kind == "cuda" && !kBuiltWithCuda) {
+    if (kind == "cuda" && !kBuiltWithCuda)
         throw Failure{exitUnsupported,
                       "--device " + selector + ": this sluice was built without CUDA"};
-    }
-    if (kind == "cpu") {
-        return {cpuProperties()};
-    }
+    if (kind == "cpu") return {cpuProperties()};
     std::vector<SluiceDeviceProperties> matches;
     for (const SluiceDeviceProperties& device : listDevices()) {
         const bool named = lower(device.name).find(lower(text)) != std::string::npos ||
@@ -129,11 +117,10 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
             matches.push_back(device);
         }
     }
-    if (matches.empty()) {
+    if (matches.empty())
         throw Failure{exitDevice, "--device " + selector +
                                       ": no such device; 'sluice devices' lists what there is"};
-    }
-    if (plain) { // prefer a device that runs the tier, then a GPU over a software device
+    if (plain) { // devices that run the tier come first, and among those GPUs come first
         std::stable_sort(matches.begin(), matches.end(), [&](const auto& a, const auto& b) {
             const bool aRuns = runsTier(a, tier), bRuns = runsTier(b, tier);
             return aRuns != bRuns ? aRuns : a.isSoftware < b.isSoftware;
@@ -156,15 +143,13 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     checkTierName(options.tier);
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
-        for (const SluiceDeviceProperties& match : matches) {
+        for (const SluiceDeviceProperties& match : matches)
             printMessage("%s %s: %s (%s)\n", &match == &matches[0] ? "taking  " : "matching",
                          deviceSelector(match).c_str(), match.name, match.driver);
-        }
     }
-    if (options.device == "auto" && matches[0].isSoftware != 0 && !common.quiet) {
+    if (options.device == "auto" && matches[0].isSoftware != 0 && !common.quiet)
         printMessage("sluice: there is no GPU that can do this; taking %s (%s)\n",
                      deviceSelector(matches[0]).c_str(), matches[0].name);
-    }
     SluiceDeviceInfo info = {};
     const std::string selector = deviceSelector(matches[0]);
     info.selector = selector.c_str();
@@ -176,9 +161,7 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();
     open(info, selector + ": ", exitUnsupported);
     if (m_properties.backend == SLUICE_BACKEND_CPU) m_threads = threadCount(options.threads);
-    if (common.verbosity > 1 && m_info.report != nullptr) {
-        printMessage("%s", m_info.report);
-    }
+    if (common.verbosity > 1 && m_info.report != nullptr) printMessage("%s", m_info.report);
 }
 
 void ToolDevice::open(const SluiceDeviceInfo& info, const std::string& place, int absent)
@@ -199,10 +182,9 @@ void ToolDevice::open(const SluiceDeviceInfo& info, const std::string& place, in
 
 void ToolDevice::check(SluiceStatus status, const std::string& what) const
 {
-    if (status != SLUICE_OK) {
+    if (status != SLUICE_OK)
         throw Failure{status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice,
                       m_properties.name + (": " + what) + ": " + sluiceGetStatusText(status)};
-    }
 }
 
 double ToolDevice::run(const Record& record) const

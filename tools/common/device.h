@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The device that the user asked for.
+// Finds and opens the device that the user asked for by --device and --tier.
 #pragma once
 
 #include <functional>
@@ -18,25 +18,26 @@ constexpr const char* kTierNames =
     "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref"; // of all backends
 
 std::vector<SluiceDeviceProperties> listDevices();
-// "Vulkan 1.3.224", "CUDA 12.4", "" on the CPU.
+// Returns for example "Vulkan 1.3.224" or "CUDA 12.4"; on the CPU "".
 std::string apiText(const SluiceDeviceProperties& properties);
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
 // Throws Failure{exitUsage} if there is no such tier. An empty name means the best tier.
 void checkTierName(const std::string& tier);
-bool runsTier(const SluiceDeviceProperties& device, const std::string& tier); // empty: any tier
-// Returns the devices that match a selector, the preferred one first. There is at least one. Throws
+bool runsTier(const SluiceDeviceProperties& device,
+              const std::string& tier); // an empty tier means any tier
+// Returns the devices that match a selector, at least one, the preferred one first. Throws a
 // Failure: exitUsage if the text is no selector, exitDevice if there is no such device,
-// exitUnsupported if this build does not support such devices.
+// exitUnsupported if this build cannot use such devices.
 std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
                                                  const std::string& tier);
 
-// Returns how many threads create pipelines. There are about fifty pipelines, and drivers compile
-// them in parallel.
+// Returns how many threads should create pipelines. A context has about fifty pipelines, and
+// drivers compile several of them at a time.
 uint32_t pipelineThreads();
 
-// Returns SluicePipelineFlags for a caller that decodes this many bytes once. For few bytes,
-// compiling the variants that only serve speed takes longer than they save.
+// Returns SluicePipelineFlags for a program that decodes this many bytes and then ends. For less
+// than 4 GiB, compiling the pipelines that are only for speed takes longer than they save.
 uint32_t pipelineFlagsFor(uint64_t decodedSize);
 
 class ToolDevice {
@@ -45,7 +46,8 @@ public:
 
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
                uint32_t kernels = SLUICE_KERNELS_ALL, uint32_t pipelineFlags = 0);
-    // Error messages begin with `place`. `absent` is the exit code if there is no such device.
+    // Error messages begin with `place`. If there is no such device, or if the device cannot run
+    // the tier, throws a Failure with the exit code `absent`.
     explicit ToolDevice(const SluiceDeviceInfo& info, const std::string& place = "",
                         int absent = exitDevice)
     {
@@ -56,14 +58,16 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(m_device.get()); }
     const SluiceDeviceProperties& properties() const { return m_properties; }
     const char* tier() const { return m_info.tier; }
-    // Returns a name that says whether run() measures by the GPU's own clock or by the host's.
+    // Returns the name of the unit of run()'s result. Software devices are timed by the host's
+    // clock, all others by the GPU's own.
     const char* millisecondsName() const
     {
         return m_properties.isSoftware != 0 ? "host ms" : "GPU ms";
     }
-    // Returns how many threads to spread commands over; 1 if the device is not the CPU.
+    // Returns over how many threads a caller should spread its commands. A GPU needs only one; on
+    // the CPU a command runs in the caller's thread.
     uint32_t threads() const { return m_threads; }
-    // Throws Failure if status is not OK.
+    // Throws a Failure if status is not OK.
     void check(SluiceStatus status, const std::string& what) const;
 
     void upload(SluiceBuffer to, const void* bytes, uint64_t size) const
@@ -76,7 +80,7 @@ public:
     }
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(handle(), buffer); }
     // Returns the bytes of scratch memory that a command with this `info` needs. `get` is the
-    // command's sluiceGet...Requirements.
+    // command's function sluiceGet...Requirements.
     template <class Info>
     uint64_t scratchSize(SluiceStatus (*get)(SluiceContext, const Info*, SluiceRequirements*),
                          const Info& info) const
@@ -85,7 +89,8 @@ public:
         check(get(context(), &info, &requirements), "requirements");
         return requirements.scratchSize;
     }
-    // Records and submits a command and waits for it. Returns its milliseconds on the device.
+    // Lets `record` record commands, submits them and waits for their end. Returns how many
+    // milliseconds they took; millisecondsName() says by which clock.
     double run(const Record& record) const;
 
 private:
@@ -98,7 +103,7 @@ private:
     uint32_t m_threads = 1;
 };
 
-// Device memory that can grow. It is released together with its owner.
+// Device memory that can be enlarged, and is released with this object.
 class DeviceBuffer {
 public:
     explicit DeviceBuffer(const ToolDevice& device, uint64_t size = 0) : m_device(&device)
@@ -115,10 +120,10 @@ public:
     }
     ~DeviceBuffer();
 
-    // Makes room for `size` bytes and discards the old content. Returns a range of exactly that
-    // size.
+    // Makes room for `size` bytes; earlier content is lost. Returns a range of exactly `size`
+    // bytes.
     SluiceBuffer reserve(uint64_t size);
-    // Makes room and uploads. Returns a null range if there are no bytes.
+    // Makes room and uploads the bytes. Returns a null range if there are none.
     SluiceBuffer fill(const void* bytes, uint64_t size)
     {
         if (size == 0) return {};

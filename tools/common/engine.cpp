@@ -16,9 +16,9 @@ constexpr VkBufferUsageFlags kUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
-// Memory property flags to look for. wishesFor lists them in order of preference. On software and
-// integrated devices every memory type may have the unwanted flags; a later entry, which does not
-// exclude these flags, matches there.
+// Flags that a memory type should have, and flags that it should not have. wishesFor lists wishes
+// in order of preference. On software and integrated devices every memory type may have the
+// unwanted flags. So the last wish of each list has no unwanted flags, and some type matches it.
 struct Wish {
     VkMemoryPropertyFlags wanted, unwanted;
 };
@@ -231,7 +231,8 @@ VkCommandBuffer VulkanEngine::begin()
     const VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                            VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     require(BeginCommandBuffer(frame.commands, &info), "vkBeginCommandBuffer");
-    // The timestamp is of the bottom of the pipe, so that the previous frame has ended by then.
+    // A timestamp at the bottom of the pipe is taken when all earlier commands have ended, and thus
+    // the previous frame.
     if (m_queries != VK_NULL_HANDLE) {
         CmdResetQueryPool(frame.commands, m_queries, 2 * number, 2);
         CmdWriteTimestamp(frame.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_queries,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The part of an engine's Vulkan code that the benchmark, the tests and the samples need, on a
-// device that is already open: buffers, and frames whose end a timeline semaphore signals. Failures
-// are thrown.
+// device that is open already: buffers, and frames. A frame is one command buffer whose end a
+// timeline semaphore signals. Failures are thrown as EngineError.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
 
 #include <map>
 #include <stdexcept>
-#include <string>
 
 #include <sluice/sluice_stream_vulkan.h>
 
@@ -51,13 +50,13 @@ struct EngineError : std::runtime_error {
 void require(VkResult result, const char* call);
 
 struct EngineInfo {
-    SluiceStreamVulkanInfo vulkan; // the family is that of `queue`
+    SluiceStreamVulkanInfo vulkan; // vulkan.queueFamily is that of `queue`
     VkQueue queue;
     bool hasAddresses = true; // bufferDeviceAddress is enabled
-    uint32_t otherFamily;     // another family that uses buffers; may be the same one
+    uint32_t otherFamily;     // another queue family that uses the buffers; or queueFamily again
 };
 
-// Returns the setup for a device of the convenience layer, which must be a Vulkan device.
+// Describes a device of the convenience layer, which must be a Vulkan device.
 inline EngineInfo engineInfo(SluiceDevice device)
 {
     VulkanHandles handles = {};
@@ -70,13 +69,13 @@ inline EngineInfo engineInfo(SluiceDevice device)
             handles.queueFamily};
 }
 
-// `host` is the address at which the buffer is mapped; nullptr for Memory::local.
+// A buffer. Its `host` is the address at which it is mapped, or null for Memory::local.
 struct EngineBuffer : SluiceStreamMemory {
     VkBuffer handle = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VkDeviceSize allocated = 0;
     VkDeviceAddress address = 0;
-    bool isLocal = false; // on the device
+    bool isLocal = false; // the buffer is in the device's own memory
 
     template <typename T>
     T* as() const
@@ -91,7 +90,7 @@ public:
         local,  // device memory
         host,   // system memory, cached
         upload, // any memory that the host can write
-        mapped  // device memory that the host writes through a mapping
+        mapped  // device memory that the host writes directly
     };
     static constexpr uint32_t kFrames = 4;
 
@@ -114,13 +113,14 @@ public:
         return reinterpret_cast<Function>(m_getDeviceProcAddr(m_on.vulkan.device, name));
     }
 
-    // Returns whether the host can map this many bytes of the device's own memory, as opposed to
-    // system memory.
+    // Returns whether the device has memory of its own, apart from system memory, of which the host
+    // can map `size` bytes. These bytes may be at most half of that memory's heap.
     bool hasMapped(uint64_t size) const;
-    // Mapped memory is zeroed. A buffer lives as long as the engine, or until it is released.
+    // All buffers are mapped except those in Memory::local, and mapped buffers begin as zeros. A
+    // buffer lives until it is released, or as long as the engine.
     EngineBuffer allocate(uint64_t size, Memory kind, VkBufferUsageFlags moreUsage = 0);
     void release(const SluiceStreamMemory& buffer);
-    // Allocates memory for images; the caller frees it.
+    // Allocates memory for images, which the caller frees with freeMemory.
     VkDeviceMemory allocateMemory(const VkMemoryRequirements& needs, Memory kind,
                                   const void* next = nullptr, bool* isLocal = nullptr);
     void freeMemory(VkDeviceMemory memory, uint64_t size);
@@ -131,12 +131,12 @@ public:
     uint64_t valueOf(VkSemaphore semaphore) const;
     bool waitUntil(VkSemaphore semaphore, uint64_t value, uint64_t nanoseconds) const;
 
-    // Frames: begin returns the command buffer to record into, after it has waited until the frame
-    // kFrames earlier is done. A frame that is not submitted is discarded. submit also signals
-    // `other` with `value`, unless `other` is null.
+    // begin() starts a frame: it waits until the frame kFrames before this one is done, and returns
+    // a command buffer to record into. A frame that is not submitted is discarded. submit() signals
+    // semaphore() at the frame's end, and also `other` with `value` unless `other` is null.
     VkCommandBuffer begin();
     void submit(VkSemaphore other = VK_NULL_HANDLE, uint64_t value = 0);
-    // The timeline semaphore of the frames. The next submit signals nextValue().
+    // Returns the timeline semaphore that frames signal. The next submit() signals nextValue().
     VkSemaphore semaphore() const { return m_semaphore; }
     uint64_t nextValue() const { return m_value + 1; }
     uint64_t lastValue() const { return m_value; } // of the newest frame submitted
@@ -146,11 +146,12 @@ public:
         return waitUntil(m_semaphore, value, nanoseconds);
     }
     void waitIdle() const { waitFor(m_value, UINT64_MAX); }
-    // Returns the GPU time of a finished frame, one of the last kFrames; 0 if the queue has no
-    // timestamps.
+    // Returns the GPU time, in milliseconds, of the frame that signalled `value`. The frame must
+    // have ended and be one of the last kFrames. Returns 0 if the queue has no timestamps.
     double milliseconds(uint64_t value) const;
 
-    // Makes everything recorded before complete and visible before anything recorded later.
+    // Makes everything recorded earlier complete first. Its writes are visible to everything
+    // recorded later, and to the host.
     void barrier(VkCommandBuffer commands) const;
     void copy(VkCommandBuffer commands, SluiceBuffer from, SluiceBuffer to) const;
 
@@ -170,7 +171,7 @@ private:
     VkDevice m_device;
     PFN_vkGetDeviceProcAddr m_getDeviceProcAddr;
     VkPhysicalDeviceMemoryProperties m_types{};
-    double m_period = 0; // milliseconds of a tick; 0: no timestamps
+    double m_period = 0; // milliseconds per tick; 0: no timestamps
     uint64_t m_tickMask = 0;
     std::map<uint64_t, EngineBuffer> m_buffers; // by handle
     uint64_t m_allocatedBytes = 0;

@@ -6,9 +6,9 @@
 
 namespace sluice {
 
-// Returns the paths of the command line. On a system where no file name can contain * or ?, a path
-// whose last component contains one is replaced by the files that match it, because shells there
-// leave this to programs.
+// Returns the paths of the command line. On Windows, where shells leave wildcards to programs, a
+// path whose last component contains * or ? is replaced by the paths of the files that match it. No
+// file name there can contain these characters. Throws a Failure if nothing matches.
 std::vector<std::string> expandedPaths(const std::vector<std::string>& paths);
 
 } // namespace sluice

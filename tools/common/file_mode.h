@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The item of an asset's parameters that says whether its file is executable; docs/format.md, 4.5.
+// An item of an asset's parameters says that the asset's file is executable (docs/format.md, 4.5).
 #pragma once
 
 #include <sluice/sluice_formats.h>
@@ -8,9 +8,9 @@
 
 namespace sluice {
 
-// Adds the item of an executable file to parameters, which may be empty.
+// Appends this item to `parameters`, which may be empty.
 void addExecutableItem(Bytes& parameters);
-// The asset's index has been checked.
+// Returns whether the asset has this item. The archive's index must have been checked.
 bool isExecutable(const SluiceArchiveAsset& asset);
 
 } // namespace sluice

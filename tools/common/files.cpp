@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <random>
 #include <set>
@@ -60,7 +61,8 @@ void readAt(SystemFile file, const std::string& path, uint64_t offset, void* byt
 
 uint64_t mostOfPipe = uint64_t(512) << 20;
 
-// Copies a pipe into a file until the pipe ends. Returns the number of bytes.
+// Copies all bytes that come from the pipe `from` into the file `to`. Returns their number. Throws
+// if there are more than mostOfPipe.
 uint64_t keepPipe(SystemFile from, const std::string& fromName, SystemFile to)
 {
     std::vector<char> buffer(1 << 20);
@@ -79,18 +81,25 @@ uint64_t keepPipe(SystemFile from, const std::string& fromName, SystemFile to)
     }
 }
 
+// Files that the system makes up, such as those of /proc, have bytes although their size is 0.
+bool isLarger(SystemFile file, uint64_t size)
+{
+    char byte;
+    return size == 0 && readSomeAt(file, 0, &byte, 1) > 0;
+}
+
 void writeAll(SystemFile stream, const std::string& name, const void* bytes, size_t size)
 {
     const char* from = static_cast<const char*>(bytes);
     while (size != 0) {
         const int64_t written = writeSome(stream, from, size);
-        if (written < 0) failErrno(name);
+        if (written <= 0) failErrno(name);
         from += written;
         size -= size_t(written);
     }
 }
 
-// Copies a file to a stream; `name` is the stream's, for messages.
+// Copies a file to a stream. `name` is the name of the stream in messages.
 void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
 {
     std::vector<char> buffer(1 << 20);
@@ -103,8 +112,8 @@ void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
     }
 }
 
-// The temporary files that an interrupt removes. A verb has only a few open at a time. If all
-// places are taken, an interrupt leaves the file behind.
+// The temporary files that are removed if the program is interrupted. A verb has few open at once.
+// A file that finds all places taken is left behind by an interruption.
 std::atomic<const TemporaryFile*> openTemporaries[64];
 static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
               "a signal handler reads them");
@@ -116,7 +125,7 @@ void removeTemporaries()
             removeIn(file->folder, file->name);
 }
 
-// `file` must stay at its address until forgetTemporary.
+// Registers a file, which must stay at its address until forgetTemporary.
 void rememberTemporary(const TemporaryFile* file)
 {
     static const bool installed = [] {
@@ -138,8 +147,8 @@ void forgetTemporary(const TemporaryFile* file)
     }
 }
 
-// Throws if the path exists and must not be overwritten. isThere says whether `facts` were found;
-// if not, errno says why. `path` is for messages.
+// Throws if something is at the path and must not be overwritten. isThere says whether the caller
+// could read `facts`; if not, errno says why. `path` and `refusal` are for the message.
 void checkOverwriteOf(bool isThere, const FileFacts& facts, const std::string& path, bool overwrite,
                       const char* refusal)
 {
@@ -162,8 +171,9 @@ void checkOverwriteIn(SystemFile folder, const std::string& name, const std::str
     checkOverwriteOf(isThere, facts, path, overwrite, kExists);
 }
 
-// Opens the folders of `name` below `root` and makes missing ones. Each is opened relative to the
-// one before, so nobody can replace one of them by a link in between.
+// Opens the folders in `name` below `root`, and makes missing ones. Returns the innermost. Each is
+// opened relative to the open folder around it and not by its whole path, so that nobody can
+// replace a folder that was checked already by a link.
 SystemFile openFolders(const std::string& root, const std::string& name)
 {
     if (!createFolders(root)) failErrno(root);
@@ -192,8 +202,8 @@ constexpr size_t kTemporaryLetters = 8;
 
 bool hasDigit(const std::string& name) { return name.find_first_of("0123456789") != name.npos; }
 
-// Sets file.name to one random name after the other until `make` succeeds. Throws if `make` fails
-// for another reason than that the name is taken.
+// Tries random names for a temporary file until `make` succeeds. Throws if `make` fails for another
+// reason than that the name is taken.
 template <class Make>
 void nameTemporary(TemporaryFile& file, const std::string& path, const Make& make)
 {
@@ -212,23 +222,23 @@ void nameTemporary(TemporaryFile& file, const std::string& path, const Make& mak
     failErrno(path);
 }
 
-// Creates an empty file under a name that was not taken.
+// Creates an empty temporary file beside `path`.
 SystemFile openTemporary(TemporaryFile& file, const std::string& path)
 {
     SystemFile made = kNoFile;
     nameTemporary(file, path, [&] {
         made = createIn(file.folder, file.name);
         if (made == kNoFile || holdFile(made)) return made != kNoFile;
-        closeFile(made); // another process has taken it for abandoned
+        closeFile(made); // another process took the file for abandoned and removes it
         errno = EEXIST;
         return false;
     });
     return made;
 }
 
-// Removes the files that killed runs have left in a folder, once for each folder. Users may have a
-// file such as .sluice-settings, so only names with a digit are removed; every name that
-// nameTemporary gives has one.
+// Removes temporary files that killed runs left in a folder; each folder is searched once. A user
+// may have a file such as .sluice-settings, which isTemporaryName() accepts. So only names with a
+// digit are removed, which all temporary names have.
 void removeLeftovers(SystemFile folder)
 {
     static std::mutex mutex;
@@ -252,21 +262,28 @@ bool isTemporaryName(const std::string& path)
 
 void limitPipes(uint64_t bytes) { mostOfPipe = bytes; }
 
-InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : path)
+InputFile::InputFile(const std::string& path, InputKind kind)
+    : m_name(path == "-" && kind == InputKind::any ? "stdin" : path)
 {
-    const bool standard = path == "-";
-    m_file = standard ? standardInput() : openForReading(path);
+    const bool standard = path == "-" && kind == InputKind::any;
+    if (kind != InputKind::any) {
+        m_file = openRegular(path, kind == InputKind::file);
+        if (m_file == kNoFile && errno == EINVAL) failIo(m_name, "is no regular file");
+    } else {
+        m_file = standard ? standardInput() : openForReading(path);
+    }
     if (m_file == kNoFile) failErrno(m_name);
-    FileFacts facts; // stdin's facts do not matter, and Wine does not know them
+    FileFacts facts; // not needed for stdin, for which Wine has none
     if (!standard && !factsOf(m_file, facts)) failErrno(m_name);
     if (facts.kind == FileFacts::Kind::folder) failIo(m_name, "is a folder");
     m_size = facts.size;
-    if (standard || facts.kind != FileFacts::Kind::file) { // a pipe: keep what comes
-        const SystemFile stream = m_file;
+    if (standard || facts.kind != FileFacts::Kind::file || isLarger(m_file, m_size)) {
+        const SystemFile stream = m_file; // can be read only in order, so keep a copy
         m_file = openUnnamedFor(m_name);
         m_size = keepPipe(stream, m_name, m_file);
         if (!standard) closeFile(stream);
     }
+    factsOf(m_file, m_opened);
 }
 
 InputFile::InputFile(std::string name, Bytes content)
@@ -282,6 +299,16 @@ InputFile::~InputFile()
 bool InputFile::facts(FileFacts& facts) const
 {
     return m_file != kNoFile && factsOf(m_file, facts);
+}
+
+void InputFile::checkUnchanged() const
+{
+    FileFacts now;
+    if (!facts(now)) return;
+    const FileTime before = m_opened.modified, after = now.modified;
+    if (now.size != m_opened.size || after.seconds != before.seconds ||
+        after.nanoseconds != before.nanoseconds)
+        failIo(m_name, "was changed while it was read");
 }
 
 Bytes InputFile::readStart(uint64_t size) const
@@ -368,9 +395,21 @@ void refuseOwnInput(const std::string& output, const std::vector<std::string>& i
     if (output == "-" || !factsOf(output, true, facts) || facts.kind != FileFacts::Kind::file)
         return;
     for (const std::string& input : inputs)
-        if (input != "-" && factsOf(input, true, other) && other.device == facts.device &&
-            other.number == facts.number)
+        if (input != "-" && factsOf(input, true, other) && isSameFile(other, facts))
             failIo(output, "is an input too (" + input + "), and would be lost");
+}
+
+void refuseSameOutputs(const std::vector<std::string>& outputs)
+{
+    namespace fs = std::filesystem;
+    std::set<std::string> seen;
+    for (const std::string& output : outputs) {
+        if (output.empty() || output == "-" || leadsToStream(output)) continue;
+        std::error_code error;
+        const fs::path path = fs::absolute(fs::u8path(followLinks(output)), error);
+        if (!seen.insert(foldedFileName(fs::weakly_canonical(path, error).u8string())).second)
+            throw Failure{exitUsage, output + ": is the file of two outputs"};
+    }
 }
 
 void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs)
@@ -401,7 +440,7 @@ OutputFile::OutputFile(const std::string& path, bool overwrite)
         }
         return;
     }
-    // If the path is a link, the link stays and its target is replaced.
+    // If the path is a link, the link stays and the file to which it leads is replaced.
     const std::filesystem::path whole = std::filesystem::u8path(followLinks(path));
     const std::string folder = whole.parent_path().u8string();
     m_name = whole.filename().u8string();
@@ -418,20 +457,28 @@ OutputFile::OutputFile(const std::string& root, const std::string& name, bool ov
     begin();
 }
 
+OutputFile::OutputFile(SystemFile folder, std::string name, std::string path)
+    : m_path(std::move(path)), m_name(std::move(name)), m_overwrite(true)
+{
+    m_temporary.folder = folder;
+    begin();
+}
+
 void OutputFile::begin()
 {
     try {
         checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
         removeLeftovers(m_temporary.folder);
-        // This comes before the file is created, so that an interrupt in between leaves nothing
-        // behind.
+        // The file is registered before it is created, so that an interruption between the two
+        // steps leaves nothing behind.
         rememberTemporary(&m_temporary);
         m_file = createUnnamedIn(m_temporary.folder);
         if (m_file == kNoFile)
             m_file = openTemporary(m_temporary, m_path);
         else
-            holdFile(m_file); // in case giveName gives it a temporary name
-        takeModeOf(m_temporary.folder, m_name, m_file); // those of the file to replace, if any
+            holdFile(m_file); // giveName() may give it a temporary name, which others might remove
+        // If a file will be replaced, the new one gets its permissions.
+        takeModeOf(m_temporary.folder, m_name, m_file);
     } catch (...) {
         forgetTemporary(&m_temporary);
         closeFile(m_temporary.folder);
@@ -462,7 +509,7 @@ void OutputFile::read(uint64_t offset, void* bytes, size_t size) const
 
 void OutputFile::makeExecutable()
 {
-    if (m_temporary.folder == kNoFile) return; // stdout has no mode
+    if (m_temporary.folder == kNoFile) return; // stdout and devices keep their permissions
     makeFileExecutable(m_file);
     m_isExecutable = true;
 }
@@ -493,20 +540,20 @@ void OutputFile::giveName()
         if (linkIn(m_file, folder, m_name)) return;
         if (errno != EEXIST) {
             copyToNamed();
-        } else { // a file can only be replaced by one that has a name
+        } else { // only a file that has a name can replace another, by renaming
             checkOverwriteIn(folder, m_name, m_path, m_overwrite);
             nameTemporary(m_temporary, m_path,
                           [&] { return linkIn(m_file, folder, m_temporary.name); });
         }
     }
-    // Another process may have created a file of that name meanwhile.
+    // Check once more: another process may have created the file meanwhile.
     checkOverwriteIn(folder, m_name, m_path, m_overwrite);
     if (renameIn(folder, m_temporary.name, m_name, m_overwrite)) return;
     if (errno == EEXIST) failIo(m_path, kExists);
     failErrno(m_path);
 }
 
-// Some file systems can create files without a name but cannot give them one later.
+// For file systems that can create files without a name, but cannot give them one later.
 void OutputFile::copyToNamed()
 {
     const SystemFile named = openTemporary(m_temporary, m_path), unnamed = m_file;

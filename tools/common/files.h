@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files as the tool uses them: inputs that can be read anywhere, outputs that appear only when they
-// are complete. "-" is stdin or stdout; their data passes through an unnamed temporary file if it
-// is not read or written in order.
+// Files as the tool uses them: inputs that are read at any offset, and outputs that appear only
+// when they are complete. "-" means stdin or stdout. A stream can only be read or written in order,
+// so InputFile and OutputFile keep a stream's data in an unnamed temporary file.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "tools/common/platform.h"
@@ -13,13 +12,23 @@
 
 namespace sluice {
 
-// Limits the bytes that are accepted from a pipe, which are kept in a temporary file (--max-input).
+// Sets how many bytes a pipe may deliver (--max-input). There is a limit because these bytes are
+// kept in a temporary file.
 void limitPipes(uint64_t bytes);
 
-// Every failure is thrown as Failure{exitIo, ...} naming the file.
+// Says which files may be opened for reading. A file that the user names may be a pipe. A file that
+// was found in a folder, or beside another file, may have been put there by somebody else: if it is
+// a pipe, opening it must not block, and if it is a link, it must not lead elsewhere.
+enum class InputKind {
+    any,
+    file,
+    fileNoLink,
+};
+
+// An input. Failures are thrown as Failure{exitIo}, with the file's name in the text.
 class InputFile {
 public:
-    explicit InputFile(const std::string& path);
+    explicit InputFile(const std::string& path, InputKind kind = InputKind::any);
     InputFile(std::string name, Bytes content);
     ~InputFile();
     InputFile(const InputFile&) = delete;
@@ -27,21 +36,23 @@ public:
 
     const std::string& name() const { return m_name; } // for messages
     uint64_t size() const { return m_size; }
-    // Restricts the file to a part of itself, which must lie inside it.
+    // Restricts the file to a range of itself, which must lie inside it.
     void restrictTo(uint64_t offset, uint64_t size) { m_begin += offset, m_size = size; }
-    // From now on, every read checks the blocks that it touches. Blocks have this many bytes (the
-    // last one may be shorter), and `checks` are their XXH3-64.
+    // Makes every later read check the blocks that the read touches. A block has blockBytes bytes,
+    // the last one maybe fewer, and `checks` holds the XXH3-64 of each block.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
-    // Gives what the file system says of the file now; false: it has no place there.
+    // `facts` receives what the file system says of the file now; for a pipe, of the temporary file
+    // that holds its data. Returns false for a file in memory.
     bool facts(FileFacts& facts) const;
-    // Reads exactly `size` bytes, which must lie inside the file.
+    // Throws if the file's size or time of modification has changed since the file was opened.
+    void checkUnchanged() const;
+    // Reads exactly `size` bytes; the range must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll() const;
-    // Returns the content as text whose lines end with '\n', whatever editor wrote it: without a
-    // UTF-8 byte order mark and without '\r' at the ends of lines. Throws if the file is larger
-    // than maxSize.
+    // Returns the content as text with '\n' at the ends of lines, whatever editor wrote it: without
+    // a byte order mark, and without '\r' before '\n'. Throws if the file is larger than maxSize.
     std::string readText(uint64_t maxSize) const;
-    // Reads the first `size` bytes, or the whole file if it is shorter.
+    // Returns the first `size` bytes, or the whole file if it is shorter.
     Bytes readStart(uint64_t size) const;
 
 private:
@@ -49,18 +60,19 @@ private:
     void readChecked(uint64_t offset, void* bytes, size_t size) const;
 
     std::string m_name;
-    Bytes m_content; // only a file in memory has this
+    Bytes m_content; // only of a file in memory
     SystemFile m_file = kNoFile;
+    FileFacts m_opened; // facts of m_file when it was opened
     uint64_t m_begin = 0, m_size = 0;
-    // These serve checkBlocks. m_held caches the block that was read last.
+    // For checkBlocks. m_held holds the block that was read last; m_heldBlock is its index.
     uint64_t m_blockBytes = 0;
     std::vector<uint64_t> m_checks;
     mutable uint64_t m_heldBlock = UINT64_MAX;
     mutable Bytes m_held;
 };
 
-// A file that does not have its final name yet. If `name` is empty, it has no name at all. A signal
-// handler reads this.
+// A file that does not have its final name yet. If `name` is empty, the file has no name at all.
+// Signal handlers read this struct, so `name` is an array and no std::string.
 struct TemporaryFile {
     SystemFile folder = kNoFile;
     char name[24] = {};
@@ -68,12 +80,15 @@ struct TemporaryFile {
 
 class OutputFile {
 public:
-    // Throws if the file exists and overwrite is not set; "-" writes to stdout on commit.
+    // Throws if the file exists and `overwrite` is not set. "-" is written to stdout on commit().
     OutputFile(const std::string& path, bool overwrite);
-    // Makes the file `name` below the folder `root`, with missing folders. Throws if a folder in
-    // `name` is a link, which could lead out of root, even if it is put there meanwhile.
+    // Makes the file `name` below the folder `root`, and missing folders. Throws if a folder in
+    // `name` is a link, even one that is put there meanwhile, since a link could lead out of root.
     OutputFile(const std::string& root, const std::string& name, bool overwrite);
-    ~OutputFile(); // without commit, leaves nothing behind
+    // Makes or replaces the file `name` in an open folder. The object closes the folder in the end.
+    // `path` is for messages.
+    OutputFile(SystemFile folder, std::string name, std::string path);
+    ~OutputFile(); // without commit(), nothing is left
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
@@ -83,7 +98,7 @@ public:
         return
             [this](uint64_t offset, const void* bytes, size_t size) { write(offset, bytes, size); };
     }
-    void read(uint64_t offset, void* bytes, size_t size) const; // what was written
+    void read(uint64_t offset, void* bytes, size_t size) const; // reads what was written
     // Makes the file executable for everyone who may read it.
     void makeExecutable();
     void sync();   // waits until what was written is on the disk
@@ -94,29 +109,32 @@ private:
     void giveName();
     void copyToNamed();
 
-    std::string m_path, m_name; // the path for messages, the name in the folder
+    std::string m_path, m_name; // m_path is for messages, m_name is the name in its folder
     TemporaryFile m_temporary;
     bool m_overwrite, m_isExecutable = false;
-    SystemFile m_file = kNoFile;   // without a name, unless m_temporary has one
-    SystemFile m_stream = kNoFile; // a device, a pipe or a descriptor, which commit() writes to
+    SystemFile m_file = kNoFile;   // has the name that m_temporary has, or none
+    SystemFile m_stream = kNoFile; // a device, a pipe or a descriptor to which commit() copies
 };
 
-// Returns whether OutputFile may give this name to a temporary file.
+// Returns whether this is a name that OutputFile gives to temporary files.
 bool isTemporaryName(const std::string& path);
 
 // Writes all bytes to stdout.
 void writeStdout(const void* bytes, size_t size);
 
-// Throws if something of that name exists (even a dangling link) and overwrite is not set.
-// `refusal` is the message, if not the usual one.
+// Throws if something has this name, even a dangling link, and `overwrite` is not set. `refusal`
+// replaces the usual message.
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = nullptr);
 
-// Throws if the output is the same file as one of the inputs, whatever names and links lead to it.
-// Empty names and "-" are not files.
+// Throws if the output is the same file as one of the inputs, by whatever names and links. Empty
+// names and "-" do not count.
 void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs);
 
-// Checks the file of -o. Refuses what checkOverwrite and refuseOwnInput refuse, and refuses "-" if
-// stdout is a terminal.
+// Throws if two outputs are the same file, or would become it: the second would replace the first.
+void refuseSameOutputs(const std::vector<std::string>& outputs);
+
+// Checks the value of -o. Throws what checkOverwrite and refuseOwnInput throw. Throws also if the
+// value is "-" and stdout is a terminal.
 void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs);
 
 // Throws if no file below a folder can have this name on this system. `path` is for the message.

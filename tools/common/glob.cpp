@@ -9,11 +9,12 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// If `folders` is set, the pattern must match a part of the name that ends before a '/', not the
-// whole name.
+// Returns whether the pattern matches the whole name. If `folders` is set, returns instead whether
+// the pattern matches the part of the name before any one of its '/'.
 bool matches(std::string_view pattern, std::string_view name, bool folders)
 {
-    // states[p]: the first p bytes of the pattern match the bytes of the name that have been read.
+    // states[p] is 1 if the first p bytes of the pattern match all bytes of the name that have been
+    // read.
     std::vector<char> states(pattern.size() + 1, 0), next;
     const auto isStar = [&](size_t p) { return p < pattern.size() && pattern[p] == '*'; };
     const auto skipStars = [&](std::vector<char>& reached) { // a star may match nothing

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// HTML pages that programs write: each is one file with its data and needs no network. The pages
-// are in tools/common/pages; cmake/Texts.cmake turns each into an array.
+// HTML pages as reports: a page is one file with its data in it and needs no network. The pages are
+// in tools/common/pages; cmake/Texts.cmake makes an array of each.
 #pragma once
 
 #include "tools/common/filled_text.h"
 
 namespace sluice {
 
-// Returns JSON in a form that cannot end the HTML script element that contains it. In JSON a "<"
-// occurs only in strings, so it can be escaped everywhere.
+// Returns JSON such that it cannot end the HTML script element that contains it: a "<" can only
+// occur in a string of JSON, and is escaped there.
 inline std::string scriptText(const std::string& json)
 {
     std::string safe;
@@ -17,10 +17,20 @@ inline std::string scriptText(const std::string& json)
     return safe;
 }
 
-// Returns a page with its data, which is JSON text without a "<".
+// Returns a page with its data in place. The data is JSON text without "<".
 inline std::string htmlPage(const char* page, const std::string& json)
 {
     return filled(page, {{"@DATA@", json}});
+}
+
+// Returns the same for a page that names what it is about in its title and heading. The marks are
+// filled from the last to the first, so that a name that is a mark itself is not filled.
+inline std::string htmlPage(const char* page, const std::string& json, const std::string& name)
+{
+    std::string safe;
+    for (const char c : name)
+        safe += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+    return filled(page, {{"@DATA@", json}, {"@HEADING@", safe}, {"@TITLE@", safe}});
 }
 
 } // namespace sluice

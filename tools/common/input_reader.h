@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Feeds an archive's writer from a file and moves the progress line.
+// Gives the bytes of an input file to an archive writer, and moves the progress line.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-// Supplies the input's bytes in order, as Transfer::onRead must.
+// Supplies the input's bytes in order; to be used as Transfer::onRead.
 class InputReader {
 public:
-    // The progress line counts the first `counted` bytes.
+    // Only the first `counted` bytes of the input move the progress line.
     InputReader(const InputFile& input, uint64_t counted, Progress& progress)
         : m_input(input), m_counted(counted), m_progress(progress)
     {

@@ -26,8 +26,8 @@ constexpr const char* kNoByteStores = "bytes at the edges of words are written b
 constexpr const char* kNoSubgroups =
     "where subgroups vary in size, lanes talk through shared memory, not by subgroup operations";
 constexpr const char* kNoDriverDecoder = "the driver decodes no GDeflate by this extension";
-// The names that SluiceDeviceProperties::features can have, and what a device loses without each of
-// them.
+// The names that SluiceDeviceProperties::features may contain, and for each name what is lost or
+// slower on a device without that feature.
 constexpr struct {
     const char *name, *costs;
 } kFeatures[] = {
@@ -41,7 +41,7 @@ constexpr struct {
     {"VK_EXT_external_memory_host", "a streamer's ring cannot lie in memory of an engine's own"},
 };
 
-// Returns "available", or why there is no Vulkan.
+// Returns "available", or why Vulkan cannot be used.
 std::string vulkanText()
 {
     std::unique_ptr<VulkanInstance> instance;
@@ -95,7 +95,7 @@ std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device)
     std::vector<MissingTier> missing;
     for (std::string line; std::getline(lines, line);) {
         const size_t colon = line.find(": ");
-        if (colon == std::string::npos) continue; // cut off, because the field has a fixed size
+        if (colon == std::string::npos) continue; // `missing` is an array, which cut off the line
         const std::string tier = line.substr(0, colon);
         missing.push_back({tier, line.substr(colon + 2),
                            tier == "ext" ? kNoByteStores

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gathers what a report of a problem needs to say of the machine, the build and the devices.
+// Describes the machine, the build and the devices for the report of a problem.
 #pragma once
 
 #include <string>
@@ -13,23 +13,24 @@ struct MachineMember {
     std::string name, value;
     bool isNumber = false;
 };
-// Returns "sluice", "os" and so on. If asksDrivers is set, the Vulkan loader is opened and its
-// state is added.
+// Returns the members "sluice", "os" and so on. If asksDrivers is set, the function opens the
+// Vulkan loader, and the member "vulkan" says whether that worked.
 std::vector<MachineMember> machineMembers(bool asksDrivers);
-// Returns what JSON begins with: a brace, schemaVersion and those members, a comma behind each.
+// Returns the beginning of a JSON object: `{`, "schemaVersion" and the members above, a comma after
+// each.
 std::string machineJson(bool asksDrivers);
-// Returns the JSON members of a device without braces, one per line, with a comma after all but the
-// last.
+// Returns a device as JSON members, separated by commas, without braces. Each member begins a line.
+// `indent` is put at the start of every line.
 std::string deviceMembers(const SluiceDeviceProperties& device, const std::string& indent);
 
-// A tier that a device cannot run, although it would be the better choice.
+// A tier that the device cannot run, and that would be better than the best tier it can run.
 struct MissingTier {
     std::string tier, why;
-    const char* costs; // what it costs the device to run the next tier instead
+    const char* costs; // what the device loses by running the next tier instead
 };
 std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device);
 
-// Returns words that are separated by blanks as a JSON list: "[\"a\", \"b\"]".
+// Returns words separated by blanks as a JSON list: "a b" becomes ["a", "b"].
 std::string jsonWords(const std::string& words);
 
 } // namespace sluice

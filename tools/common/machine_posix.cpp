@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// Returns the value of the first line of a file that begins with `key`, without the separator.
+// Finds the first line of a file that begins with `key`. Returns what follows the separator (':' or
+// '=') in that line; empty if there is no such line.
 std::string valueOf(const char* path, const std::string& key)
 {
     std::ifstream file(path);
@@ -46,7 +47,7 @@ std::vector<std::string> machineIdentity()
     std::string number(64, '\0');
     file.read(number.data(), std::streamsize(number.size()));
     number.resize(size_t(file.gcount()));
-    if (!number.empty()) texts.push_back(number); // otherwise the host name must suffice
+    if (!number.empty()) texts.push_back(number); // otherwise only the host name is known
     return texts;
 }
 

@@ -24,7 +24,8 @@ std::string registryText(const wchar_t* key, const wchar_t* value)
 
 void (*cleanUpOnEvent)() = nullptr;
 
-// Runs in a thread of its own. Events that it does not handle end the program.
+// Called in a thread of its own when the console is closed or interrupted. FALSE lets the program
+// end.
 BOOL WINAPI onConsoleEvent(DWORD)
 {
     cleanUpOnEvent();
@@ -37,15 +38,14 @@ UINT consoleCodePage = 0;
 
 std::vector<std::string> startProgram(int argc, char** argv)
 {
-    // The streams do not change bytes: no carriage returns are added, and text is UTF-8 on a
-    // console too.
+    // In text mode streams would write "\n" as "\r\n". Streams must not change bytes.
     for (std::FILE* const stream : {stdin, stdout, stderr})
         _setmode(_fileno(stream), _O_BINARY);
-    // A console's stream has no buffer, so each character would be written by a call of its own,
-    // which would tear UTF-8 sequences apart. So the stream gets a buffer, and output that must be
-    // seen early is flushed.
+    // A console's stream is unbuffered. Without a buffer each byte would be written by a call of
+    // its own, which tears UTF-8 characters apart. printMessage() flushes what must be seen early.
     std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
     std::setvbuf(stderr, nullptr, _IOFBF, 1u << 12);
+    // The program writes UTF-8, which a console must be told. At the end it gets its old code page.
     consoleCodePage = GetConsoleOutputCP();
     if (consoleCodePage != 0 && SetConsoleOutputCP(CP_UTF8))
         std::atexit([] { SetConsoleOutputCP(consoleCodePage); });
@@ -53,8 +53,8 @@ std::vector<std::string> startProgram(int argc, char** argv)
     DWORD mode = 0;
     if (GetConsoleMode(console, &mode))
         SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
-    // The arguments as the user gave them. argv has them in a code page, and with wildcards
-    // expanded.
+    // The arguments come from Windows' own command line, because in argv they are in a code page,
+    // and wildcards are expanded.
     std::vector<std::string> arguments;
     int count = 0;
     wchar_t** const wide = CommandLineToArgvW(GetCommandLineW(), &count);
@@ -99,10 +99,11 @@ bool isTerminal(OutputStream stream)
                &mode) != 0;
 }
 
-uint32_t terminalColumns()
+uint32_t terminalColumns(OutputStream stream)
 {
     CONSOLE_SCREEN_BUFFER_INFO about = {};
-    if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &about)) return 0;
+    const DWORD handle = stream == OutputStream::out ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE;
+    if (!GetConsoleScreenBufferInfo(GetStdHandle(handle), &about)) return 0;
     return uint32_t(about.srWindow.Right - about.srWindow.Left + 1);
 }
 
@@ -111,13 +112,13 @@ std::string systemText()
     const wchar_t* const key = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
     std::string name = registryText(key, L"ProductName");
     const std::string build = registryText(key, L"CurrentBuild");
-    // Windows 11 reports itself as Windows 10 here.
+    // Windows 11 calls itself Windows 10 here; only the build number tells them apart.
     const size_t ten = name.find("Windows 10");
     if (ten != std::string::npos && std::atoi(build.c_str()) >= 22000)
         name.replace(ten, 10, "Windows 11");
     std::string text = name.empty() ? "Windows" : name;
     if (!build.empty()) text += ", build " + build;
-    // Wine identifies itself by a function of its ntdll, and readers of a report want to know.
+    // A report must say if it comes from Wine. Only Wine's ntdll has this function.
     const auto version = reinterpret_cast<const char*(CDECL*)()>(reinterpret_cast<void*>(
         GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
     return version != nullptr ? text + ", by Wine " + version() : text;

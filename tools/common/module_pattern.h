@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regular expressions for names of modules, as DFloat11's packers write them: Python's, limited to
-// `.` `[]` `()` `(?:)` `|` `*` `+` `?` `\d` `\w` and escaped punctuation. RE2 matches them, in time
-// proportional to the lengths of pattern and name and in bounded memory, whatever the pattern.
+// Regular expressions for names of modules, as the packers of DFloat11 write them. The syntax is
+// Python's, limited to `.` `[]` `()` `(?:)` `|` `*` `+` `?` `\d` `\w` and escaped punctuation. RE2
+// matches the expressions, because it takes bounded memory, and time proportional to the lengths of
+// pattern and name.
 #pragma once
 
 #include <memory>
@@ -20,9 +21,9 @@ public:
     ModulePattern& operator=(ModulePattern&&) noexcept;
     ~ModulePattern();
 
-    // Returns false if the expression cannot be used; the reason says why.
+    // Returns false if the expression cannot be used; `reason` then says why.
     bool compile(const std::string& regex, std::string& reason);
-    // Returns whether the whole name matches. Needs compile first.
+    // Returns whether the expression matches the whole name. compile() must have succeeded.
     bool matches(const std::string& module) const;
 
 private:

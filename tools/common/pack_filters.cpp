@@ -10,16 +10,17 @@
 namespace sluice {
 namespace {
 
-// Bytes of a file that are held at once, so that packing takes bounded memory; a multiple of 4.
+// Larger files are planned in pieces of this many bytes, so that memory is bounded. Each piece
+// becomes segments, so the number must be a multiple of 4 (SluiceArchiveSegment::size).
 constexpr uint64_t kMostHeldBytes = uint64_t(1) << 28;
 
 struct FilterList {
     uint32_t features; // SluiceFilterFeatures that may be used
-    bool forced;       // they are used even if they do not pay
+    bool forced;       // whether these filters are used even where they gain nothing
 };
 
-// Parses "auto", "none", names of filters to force, or names with "no-" in front, of filters to do
-// without.
+// Parses the value of --filters: "auto", "none", names of filters that must be used, or names of
+// filters that must not be used, each with "no-" before it.
 FilterList filterList(const std::string& text)
 {
     if (text == "auto") return {SLUICE_FILTER_ALL, false};
@@ -63,9 +64,10 @@ std::string filterNames(const char* separator)
     return names;
 }
 
-uint32_t gstdTileBytes(const AssetOptions& options)
+uint32_t tileBytes(const AssetOptions& options)
 {
-    return 1024 * (options.tileKib != 0 ? options.tileKib : 256);
+    const uint32_t usual = options.codec == "zstd" ? kZstdTileKib : kDefaultTileKib;
+    return 1024 * (options.tileKib != 0 ? options.tileKib : usual);
 }
 
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
@@ -74,7 +76,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
 {
     const FilterList filters = filterList(options.filters);
     SluiceFilterPlanInfo info = {};
-    info.maxTileSize = gstdTileBytes(options);
+    info.maxTileSize = tileBytes(options);
     info.features = filters.features;
     info.effort = 1;
     info.force = filters.forced ? 1 : 0;
@@ -115,7 +117,7 @@ void SegmentList::add(SluiceArchiveSegment segment, const uint8_t* parameters)
 
 namespace {
 
-// Plans a file that is too large for memory piece by piece, as if each piece were a file.
+// Plans a file that is larger than kMostHeldBytes in pieces. Each piece is planned like a file.
 void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& plan)
 {
     Bytes bytes;
@@ -135,7 +137,8 @@ void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& p
 
 } // namespace
 
-// Chooses filters for the whole file. A file that is too large to hold is planned piece by piece.
+// Plans the filters of a file: of the whole file, or piece by piece if it is larger than
+// kMostHeldBytes. A file larger than 1 GiB gets no filters.
 PackPlan planGstd(const InputFile& input, const AssetOptions& options)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The filters that sluice pack gives a file.
+// Plans which filters `sluice pack` applies to a file.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace sluice {
 
 using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)>;
 
-// Their names in --filters and `sluice info`.
+// The names of filters in --filters and `sluice info`.
 constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
     {"planes", SLUICE_FILTER_PLANES},
     {"difference", SLUICE_FILTER_DIFFERENCE},
@@ -29,16 +29,16 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
     {"packets", SLUICE_FILTER_TGA_PACKETS},
 };
 
-// Returns the segments of an asset of codec GSTD with the filters that options.filters and
-// options.level ask for; `plan` keeps their descriptions. `name` is for messages, `layout` is AUTO
-// or IMAGE. Throws a Failure.
+// Returns the segments of an asset of codec GSTD, with filters as options.filters and options.level
+// say. `plan` receives the filter plan, which owns the filters' descriptions. `name` is for
+// messages, and `layout` is AUTO or IMAGE. Throws a Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               SluiceFilterLayout layout,
                                               const AssetOptions& options, FilterPlan& plan);
-// Throws a Failure if --filters would not take the text.
+// Throws a Failure if the text is no value of --filters.
 void checkFilterList(const std::string& text);
 std::string filterNames(const char* separator);
-// Returns the bytes of a Gstd tile, as --tile-size says.
-uint32_t gstdTileBytes(const AssetOptions& options);
+// Returns how many bytes a tile of codec gstd or zstd has at most, as --tile-size says.
+uint32_t tileBytes(const AssetOptions& options);
 
 } // namespace sluice

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Declares what the tool needs from the operating system; the code is in platform_posix.cpp,
-// platform_windows.cpp, machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, and
-// '/' separates folders. A function that returns false, kNoFile or a number below 0 has failed, and
-// errno says why.
+// The functions by which the tool uses the operating system. Their code is in platform_posix.cpp,
+// platform_windows.cpp, machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, with
+// '/' between folders. A function fails by returning false, kNoFile or a number below 0; errno says
+// why.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace sluice {
 
 // --- The program ---
 
-// Must be called first, once. Prepares the streams and returns the arguments without the program's
-// name.
+// Must be called once, before all others. Prepares the standard streams. Returns the arguments
+// without the program's name.
 std::vector<std::string> startProgram(int argc, char** argv);
 std::string programPath();
-// If the program is ended from outside, `cleanUp` is called first, perhaps by a signal handler, so
-// it may only call removeIn and read atomics.
+// Makes the program call `cleanUp` if it is ended from outside. A signal handler may make the call,
+// so `cleanUp` may only call removeIn and read atomics.
 void onInterrupt(void (*cleanUp)());
-double processSeconds(); // CPU time, summed over all processors
+double processSeconds(); // CPU time of all threads
 
 // --- Streams ---
 
@@ -30,7 +30,7 @@ enum class OutputStream {
     error,
 };
 bool isTerminal(OutputStream stream);
-uint32_t terminalColumns(); // of stderr; 0: unknown
+uint32_t terminalColumns(OutputStream stream); // 0: it is no terminal
 
 // --- Files ---
 
@@ -46,40 +46,48 @@ struct FileFacts {
     enum class Kind {
         file,
         folder,
-        link, // and anything else that leads elsewhere
+        link, // anything that leads elsewhere
         other,
-        gone, // an entry of a folder that vanished while the folder was read
+        gone, // the entry vanished while its folder was read
     };
     Kind kind = Kind::other;
-    bool isExecutable = false;       // by its owner; never on Windows
+    bool isExecutable = false;       // for its owner; false on Windows
     uint64_t size = 0;               // of a file
-    uint64_t device = 0, number = 0; // together they identify the file
+    uint64_t device = 0, number = 0; // both together identify the file
     FileTime modified;               // when its content changed last
     FileTime changed;                // when its content or its metadata changed last
 };
 
+inline bool isSameFile(const FileFacts& a, const FileFacts& b)
+{
+    return a.device == b.device && a.number == b.number;
+}
+
 struct FolderEntry {
     std::string name;
-    FileFacts facts; // of a link, not of what it leads to
+    FileFacts facts; // for a link, facts of the link itself
 };
 
 SystemFile standardInput();
 SystemFile standardOutput();
 SystemFile openForReading(const std::string& path);
-// Returns whether the path leads to something that is written to and never replaced: a device, a
-// pipe, or a descriptor of this process (/dev/fd/3). Always false on Windows.
+// Opens a regular file. Fails with EINVAL for anything else; a pipe does not block the call. A link
+// is followed only if followsLinks is set.
+SystemFile openRegular(const std::string& path, bool followsLinks);
+// Returns whether the path leads to something that is written to but cannot be replaced by a file:
+// a device, a pipe, or a descriptor of this process (/dev/fd/3). False on Windows.
 bool leadsToStream(const std::string& path);
-SystemFile openStream(const std::string& path);
-// Returns the path that a link finally leads to, whether or not something is there; the path itself
-// if it is no link.
+SystemFile openStream(const std::string& path); // for writing; only where leadsToStream is true
+// Follows links. Returns where the path finally leads, whether or not something is there; a path
+// that is no link is returned as it is.
 std::string followLinks(const std::string& path);
-// Opens a file so that reads bypass the page cache. They must read whole pages into page-aligned
-// memory.
+// Opens a file for reads that bypass the page cache. Offset, size and memory address of such a read
+// must be multiples of the page size.
 SystemFile openForDirectReading(const std::string& path);
-// Makes a new file, which must not exist.
+// Makes a new file. Fails if there is one.
 SystemFile createFile(const std::string& path);
-// Makes a file without a name in the folder for temporary files. It vanishes when it is closed.
-// `path` receives the folder that was tried, for a message.
+// Makes a file without a name in the folder for temporary files. The file vanishes when it is
+// closed. `path` receives a path in that folder, for messages.
 SystemFile openUnnamed(std::string& path);
 bool closeFile(SystemFile file);
 // Hands what was written to the system, so that errors show now and not when the file is closed.
@@ -87,13 +95,13 @@ bool flushFile(SystemFile file);
 bool syncFile(SystemFile file);
 bool touchFile(SystemFile file);          // sets the time of modification to now
 bool makeFileExecutable(SystemFile file); // for all who may read it; no effect on Windows
-// Gives `file` the permissions of an entry of the folder and, if the user may set them, its owner
+// Gives `file` the permissions of the entry `name` of the folder and, if the user may, its owner
 // and group. Does nothing on Windows.
 void takeModeOf(SystemFile folder, const std::string& name, SystemFile file);
 
 bool factsOf(SystemFile file, FileFacts& facts);
 bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts);
-// These transfer some bytes and return their number; 0 means the end.
+// The next four functions transfer some of the bytes and return how many; 0 means the end.
 int64_t readSome(SystemFile file, void* bytes, size_t size); // from the current position
 int64_t readSomeAt(SystemFile file, uint64_t offset, void* bytes, size_t size);
 int64_t writeSome(SystemFile file, const void* bytes, size_t size);
@@ -107,17 +115,19 @@ bool removeFolder(const std::string& path);
 bool createFolders(const std::string& path); // with missing parents; succeeds if it exists
 bool createFolder(const std::string& path);
 std::string temporaryFolder();
-// Makes a folder below `parent` with a new name that begins with `start`. Returns an empty text if
-// that failed.
+// Makes a folder below `parent` under a new name that begins with `start`. Returns its path, or an
+// empty text on failure.
 std::string makeTemporaryFolder(const std::string& parent, const std::string& start);
 bool listFolder(const std::string& path, std::vector<FolderEntry>& entries);
 bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries);
 std::optional<uint64_t> freeSpace(const std::string& folder);
-std::optional<bool> isFolderInMemory(const std::string& folder); // then no read there is cold
-bool dropFromMemory(const std::string& path);                    // the pages that the system caches
+// Returns whether the folder's files are in memory, so that no read there is from a disk; nothing
+// if the system does not say.
+std::optional<bool> isFolderInMemory(const std::string& folder);
+bool dropFromMemory(const std::string& path); // drops the file's pages from the page cache
 
-// An open folder remains the same folder even if it is renamed or removed. `name` is one entry in
-// it, and is not followed if it is a link.
+// Functions for an open folder, which stays the same folder even if it is renamed or removed.
+// `name` is an entry in it; if the entry is a link, it is not followed.
 SystemFile openFolder(const std::string& path);
 SystemFile openFolderIn(SystemFile folder, const std::string& name);
 bool createFolderIn(SystemFile folder, const std::string& name);
@@ -125,27 +135,31 @@ bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts);
 SystemFile openIn(SystemFile folder,
                   const std::string& name);               // to read a file; nothing else is opened
 SystemFile createIn(SystemFile folder, const char* name); // EEXIST: the name is taken
-// EEXIST: the new name is taken, and `replaces` is not set.
+// Fails with EEXIST if the new name is taken and `replaces` is not set.
 bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces);
 bool removeIn(SystemFile folder, const char* name);
-// Makes a file in the folder that has no name yet and vanishes when this process ends. Returns
-// kNoFile if the system or the file system has no such files.
+// Makes a file without a name in the folder. The file vanishes when it is closed, unless linkIn has
+// given it a name. Returns kNoFile if the system or the file system has no such files.
 SystemFile createUnnamedIn(SystemFile folder);
-bool linkIn(SystemFile file, SystemFile folder, const std::string& name); // EEXIST: it is taken
-// Marks the file as in use by this process until it is closed, so that removeAbandonedIn keeps it.
-// Returns false if another process was faster and is removing the file.
+// Returns a path by which this process can open an open file again, even one that has no name.
+// Empty: there is none.
+std::string pathOfDescriptor(SystemFile file);
+// Gives a file without a name this name in the folder. Fails with EEXIST if the name is taken.
+bool linkIn(SystemFile file, SystemFile folder, const std::string& name);
+// Marks the file as used by this process until it is closed, so that removeAbandonedIn keeps it.
+// Returns false if another process has removed the file or is about to.
 bool holdFile(SystemFile file);
-// Removes regular files of this user from the folder if isOurs() accepts their names and no process
-// holds them. Does nothing on Windows.
+// Removes from the folder those regular files of this user whose names isOurs() accepts and that no
+// process holds (holdFile). Does nothing on Windows.
 void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name));
 
 // --- Names ---
 
-// Returns why no file below a folder can have this name (which may contain folders) on this system.
-// Returns an empty text if one can.
+// Returns why, on this system, no file below a folder can have this name, which may contain
+// folders. Returns an empty text if a file can.
 std::string whyNoFileName(const std::string& name);
-// Returns whether file systems treat names that differ in case as the same. Two names mean one file
-// if they are equal when folded.
+// Returns whether this system's file systems take names that differ only in case for one name. If
+// they do, two names mean the same file if foldedFileName() makes them equal.
 bool fileNamesFold();
 std::string foldedFileName(const std::string& name);
 
@@ -159,9 +173,9 @@ inline bool isFile(const std::string& path)
 
 std::string systemText();    // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64"
 std::string processorText(); // empty: unknown
-std::string hostName();      // empty: it has none
-bool hasPosixShell();        // which runs commands
-// Texts that distinguish this machine from others that may share a folder with it.
+std::string hostName();      // empty: unknown
+bool hasPosixShell();        // whether the system runs commands by a POSIX shell
+// Texts that tell this machine from others that use the same folder over a network.
 std::vector<std::string> machineIdentity();
 
 } // namespace sluice

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-constexpr int exitCannotStart = 2; // like that of a file that cannot be opened
-constexpr int kMaxLinks = 40;      // as many as Linux follows
+constexpr int exitCannotStart = 2; // exitIo, as for a file that cannot be opened
+constexpr int kMaxLinks = 40;      // Linux follows at most this many links in a path
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 int descriptorOf(SystemFile file) { return int(file); }
@@ -47,10 +47,27 @@ FileFacts factsFrom(const struct stat& status)
     return facts;
 }
 
+constexpr int kRegularFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+// Opens a file only if it is a regular one: opening a device may have side effects, and opening a
+// pipe may block. `look` fills a struct stat for the file, `open` opens the file.
+template <typename Look, typename Open>
+SystemFile openedIfRegular(const Look& look, const Open& open)
+{
+    struct stat status = {};
+    if (look(status) != 0) return kNoFile;
+    errno = EINVAL;
+    if (!S_ISREG(status.st_mode)) return kNoFile;
+    const int file = open();
+    if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode))) return file;
+    close(file); // between both calls another process has put something else in the file's place
+    errno = EINVAL;
+    return kNoFile;
+}
+
 using DirectoryStream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// Lists a folder's entries by a descriptor of its own, because reading moves the descriptor's
-// position.
+// Opens the folder once more to list it, because listing moves the position of the descriptor.
 DirectoryStream streamOf(SystemFile folder)
 {
     const int again = openat(descriptorOf(folder), ".", kFolderFlags);
@@ -78,9 +95,9 @@ void onSignal(int signal)
 
 std::vector<std::string> startProgram(int argc, char** argv)
 {
-    // If a standard descriptor is closed, the next file that is opened gets its number, and
-    // messages would go into that file. So closed descriptors are opened as /dev/null, in a mode in
-    // which using them is an error.
+    // If a standard stream is closed, the next file that is opened gets the stream's descriptor
+    // number, and messages would go into that file. So /dev/null is opened in place of each closed
+    // stream: stdin for writing and the others for reading, so that using them fails.
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
             open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
@@ -99,10 +116,16 @@ std::string programPath()
 void onInterrupt(void (*cleanUp)())
 {
     cleanUpOnSignal = cleanUp;
-    // All signals that end the program by default, except those for a fault in it.
-    for (const int signal :
-         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
-          SIGVTALRM, SIGPROF}) // what nohup ignores stays ignored
+    // These are all signals that end a program by default, except those for the program's own
+    // faults, such as SIGSEGV.
+    std::vector<int> signals = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,   SIGALRM, SIGUSR1,
+                                SIGUSR2, SIGXCPU, SIGXFSZ, SIGIO,   SIGVTALRM, SIGPROF};
+#ifdef SIGPWR
+    signals.insert(signals.end(), {SIGPWR, SIGSTKFLT});
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
+        signals.push_back(signal);
+#endif
+    for (const int signal : signals) // a signal that nohup made ignored stays ignored
         if (std::signal(signal, onSignal) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
@@ -121,10 +144,11 @@ bool isTerminal(OutputStream stream)
     return isatty(stream == OutputStream::out ? STDOUT_FILENO : STDERR_FILENO) != 0;
 }
 
-uint32_t terminalColumns()
+uint32_t terminalColumns(OutputStream stream)
 {
+    const int file = stream == OutputStream::out ? STDOUT_FILENO : STDERR_FILENO;
     struct winsize window = {};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+    return ioctl(file, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
 }
 
 // --- Files ---
@@ -137,6 +161,16 @@ SystemFile openForReading(const std::string& path)
     return open(path.c_str(), O_RDONLY | O_CLOEXEC);
 }
 
+SystemFile openRegular(const std::string& path, bool followsLinks)
+{
+    const int follow = followsLinks ? 0 : O_NOFOLLOW;
+    return openedIfRegular(
+        [&](struct stat& status) {
+            return fstatat(AT_FDCWD, path.c_str(), &status, followsLinks ? 0 : AT_SYMLINK_NOFOLLOW);
+        },
+        [&] { return open(path.c_str(), kRegularFlags | follow); });
+}
+
 std::string followLinks(const std::string& path)
 {
     fs::path at = path;
@@ -144,7 +178,7 @@ std::string followLinks(const std::string& path)
     for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
         const fs::path target = fs::read_symlink(at, error);
         if (error) break;
-        at = at.parent_path() / target; // which is `target` alone if that is absolute
+        at = at.parent_path() / target; // if `target` is absolute, the result is `target`
     }
     return at.string();
 }
@@ -154,12 +188,17 @@ bool leadsToStream(const std::string& path)
     struct stat status = {};
     if (stat(path.c_str(), &status) != 0) return false;
     if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
-    const std::string descriptors = "/proc/" + std::to_string(getpid()) + "/fd";
+    const std::string own = "/proc/" + std::to_string(getpid()) + "/", end = "/fd";
+    // The folder is /proc/PID/fd, or that of a thread: /proc/PID/task/TID/fd.
+    const auto holdsDescriptors = [&](const std::string& folder) {
+        return folder.size() > own.size() && folder.compare(0, own.size(), own) == 0 &&
+               folder.compare(folder.size() - end.size(), end.size(), end) == 0;
+    };
     fs::path at = path;
     std::error_code error;
     for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
         const fs::path folder = at.has_parent_path() ? at.parent_path() : fs::path(".");
-        if (fs::canonical(folder, error) == descriptors) return true;
+        if (holdsDescriptors(fs::canonical(folder, error).string())) return true;
         at = folder / fs::read_symlink(at, error);
     }
     return false;
@@ -167,7 +206,7 @@ bool leadsToStream(const std::string& path)
 
 SystemFile openStream(const std::string& path)
 {
-    // If the descriptor is a file's, this appends to what others wrote to it.
+    // O_APPEND: if the path is a descriptor of a file, what others wrote to that file stays.
     return open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
@@ -225,7 +264,7 @@ void takeModeOf(SystemFile folder, const std::string& name, SystemFile file)
     const int to = descriptorOf(file);
     if (fstatat(descriptorOf(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
     mode_t mode = status.st_mode & 0777;
-    // If the group cannot be set, the file's present group must not get the rights of that group.
+    // If the group cannot be set, the file's present group must not get the old group's rights.
     if (fchown(to, status.st_uid, status.st_gid) != 0 && fchown(to, uid_t(-1), status.st_gid) != 0)
         mode &= mode_t(~0070);
     fchmod(to, mode);
@@ -386,17 +425,12 @@ bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts)
 
 SystemFile openIn(SystemFile folder, const std::string& name)
 {
-    // Opening a device may have side effects, and opening a pipe may block.
-    FileFacts facts;
-    if (!factsIn(folder, name, facts)) return kNoFile;
-    errno = EINVAL;
-    if (facts.kind != FileFacts::Kind::file) return kNoFile;
-    const int file = openat(descriptorOf(folder), name.c_str(),
-                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (file < 0 || (factsOf(file, facts) && facts.kind == FileFacts::Kind::file)) return file;
-    close(file); // another process has replaced it meanwhile
-    errno = EINVAL;
-    return kNoFile;
+    const int in = descriptorOf(folder);
+    return openedIfRegular(
+        [&](struct stat& status) {
+            return fstatat(in, name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
+        },
+        [&] { return openat(in, name.c_str(), kRegularFlags | O_NOFOLLOW); });
 }
 
 SystemFile createIn(SystemFile folder, const char* name)
@@ -415,7 +449,8 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     if (syscall(SYS_renameat2, in, name, in, to, kNoReplace) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
-    // Network file systems lack this rename, but they have links.
+    // Network file systems lack renameat2 with RENAME_NOREPLACE. A link with the new name is made
+    // there, which fails if the name is taken, and then the old name is removed.
     if (linkat(in, name, in, to, 0) == 0) return unlinkat(in, name, 0) == 0;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return false;
     struct stat status = {};
@@ -429,17 +464,18 @@ bool removeIn(SystemFile folder, const char* name)
     return unlinkat(descriptorOf(folder), name, 0) == 0;
 }
 
-namespace {
-
 std::string pathOfDescriptor(SystemFile file)
 {
     return "/proc/self/fd/" + std::to_string(descriptorOf(file));
 }
 
-// Returns whether all who can write there see each other's locks. On a network file system that
-// depends on how each machine has mounted it.
+namespace {
+
+// Returns whether all processes that can write to the folder see each other's locks. On a network
+// file system that depends on how each machine has mounted it, so only local file systems count.
 bool isLocal(SystemFile folder)
 {
+    // ext2 to ext4, XFS, Btrfs, tmpfs, ramfs, overlayfs, F2FS, ZFS, bcachefs and FAT.
     constexpr uint32_t kLocal[] = {0xef53,     0x58465342, 0x9123683e, 0x01021994, 0x858458f6,
                                    0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x4d44};
     struct statfs about = {};
@@ -448,6 +484,8 @@ bool isLocal(SystemFile folder)
                std::end(kLocal);
 }
 
+// Returns whether a file that nobody has locked was left by a process that ended. Where locks of
+// other machines may be invisible, only a file that was not written for a day counts.
 bool isAbandoned(const struct stat& status, bool isLocal)
 {
     constexpr time_t kDay = 24 * 60 * 60;
@@ -462,7 +500,7 @@ SystemFile createUnnamedIn(SystemFile folder)
 #ifdef O_TMPFILE
     const int file = openat(descriptorOf(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (file < 0 || access(pathOfDescriptor(file).c_str(), F_OK) == 0) return file;
-    close(file); // without /proc it could never get a name
+    close(file); // without /proc the file could never get a name
 #else
     (void)folder;
 #endif
@@ -478,7 +516,8 @@ bool linkIn(SystemFile file, SystemFile folder, const std::string& name)
 
 bool holdFile(SystemFile file)
 {
-    // Where there are no locks, nobody removes abandoned files.
+    // Where flock always fails, it fails in removeAbandonedIn too, which then removes nothing. So
+    // the file is safe there, and errors other than EWOULDBLOCK do no harm.
     if (flock(descriptorOf(file), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
     struct stat status = {};
     return fstat(descriptorOf(file), &status) == 0 && status.st_nlink != 0;
@@ -498,9 +537,10 @@ void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name
             continue;
         const int file = descriptorOf(openIn(folder, name));
         if (file < 0) continue;
-        // A process that makes a file locks it, then checks that the file still has its name. If
-        // the name no longer belongs to the file locked here, another process has removed that
-        // file.
+        // A process that makes a file locks it, and then checks that the file still has a name
+        // (holdFile). So a file may be removed while it is locked here. The name must still belong
+        // to the locked file: another process may have removed that file since it was opened, and
+        // a third may have made a new one with its name.
         if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0 &&
             isAbandoned(held, local) && fstatat(in, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_dev == held.st_dev && status.st_ino == held.st_ino)

@@ -19,7 +19,7 @@ constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELE
 HANDLE handleOf(SystemFile file) { return reinterpret_cast<HANDLE>(file); }
 SystemFile fileOf(HANDLE handle) { return reinterpret_cast<SystemFile>(handle); }
 
-// Sets errno and returns false, so that callers can return it.
+// Sets errno. Returns false, so that callers can write `return failed()`.
 bool failed(DWORD error = GetLastError())
 {
     errno = errnoOf(error);
@@ -81,7 +81,7 @@ SystemFile openPath(const std::string& path, DWORD access, DWORD share, DWORD di
     return fileOf(handle);
 }
 
-// Opens an entry of an open folder by its name, without following links.
+// Opens an entry of an open folder by its name. Links are not followed.
 SystemFile openEntry(SystemFile folder, const std::string& name, ACCESS_MASK access, ULONG share,
                      ULONG disposition, ULONG options)
 {
@@ -104,7 +104,7 @@ SystemFile openEntry(SystemFile folder, const std::string& name, ACCESS_MASK acc
     return kNoFile;
 }
 
-// Returns the event for this thread's reads and writes at an offset.
+// Returns this thread's own event, on which the thread waits for reads and writes at an offset.
 HANDLE threadEvent()
 {
     struct Event {
@@ -127,8 +127,8 @@ OVERLAPPED placeOf(uint64_t offset)
     return place;
 }
 
-// Returns the result of a read or write at an offset. isDone says whether the call itself completed
-// it.
+// Waits for the end of a read or write at an offset. Returns its byte count. isDone is what
+// ReadFile or WriteFile returned: whether the transfer is complete already.
 int64_t finish(SystemFile file, OVERLAPPED& place, bool isDone)
 {
     DWORD count = 0, error = isDone ? 0 : GetLastError();
@@ -157,13 +157,27 @@ std::string randomName(const std::string& start)
 SystemFile standardInput() { return fileOf(GetStdHandle(STD_INPUT_HANDLE)); }
 SystemFile standardOutput() { return fileOf(GetStdHandle(STD_OUTPUT_HANDLE)); }
 
-// With backup semantics folders can be opened too; their facts distinguish them from files.
+// FILE_FLAG_BACKUP_SEMANTICS lets folders be opened too. Callers tell them from files by factsOf.
 SystemFile openForReading(const std::string& path)
 {
     return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
 }
 
-// The handle is overlapped, because otherwise reads of several threads would wait for each other.
+SystemFile openRegular(const std::string& path, bool followsLinks)
+{
+    const DWORD follow = followsLinks ? 0 : FILE_FLAG_OPEN_REPARSE_POINT;
+    const SystemFile file =
+        openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | follow);
+    FileFacts facts;
+    if (file == kNoFile || (factsOf(file, facts) && facts.kind == FileFacts::Kind::file))
+        return file;
+    closeFile(file);
+    errno = EINVAL;
+    return kNoFile;
+}
+
+// Opens the file for overlapped reads. Without that, reads of several threads would wait for each
+// other.
 SystemFile openForDirectReading(const std::string& path)
 {
     return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING,
@@ -193,7 +207,7 @@ bool syncFile(SystemFile file) { return FlushFileBuffers(handleOf(file)) || fail
 
 bool touchFile(SystemFile file)
 {
-    // The file is only open for reading, so setting times needs another handle.
+    // `file` may be open for reading only. Setting a time takes a handle with other rights.
     const HANDLE handle =
         ReOpenFile(handleOf(file), FILE_WRITE_ATTRIBUTES, kShareAll, FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE) return failed();
@@ -231,7 +245,8 @@ int64_t readSome(SystemFile file, void* bytes, size_t size)
     if (ReadFile(handleOf(file), bytes, DWORD(std::min(size, kLargestTransfer)), &got, nullptr))
         return got;
     const DWORD error = GetLastError();
-    if (error == ERROR_BROKEN_PIPE || error == ERROR_HANDLE_EOF) return 0; // the writer is gone
+    // The writer has closed the pipe.
+    if (error == ERROR_BROKEN_PIPE || error == ERROR_HANDLE_EOF) return 0;
     failed(error);
     return -1;
 }
@@ -344,8 +359,8 @@ bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries)
                         name.size() * sizeof(wchar_t));
             if (name != L"." && name != L"..") {
                 FolderEntry entry = {utf8Text(name), {}};
-                // For a link, EaSize holds the reparse tag instead of the size of extended
-                // attributes.
+                // For a link, EaSize is not the size of extended attributes, but the tag that says
+                // which kind of link it is.
                 entry.facts.kind = kindOf(found.FileAttributes, found.EaSize);
                 entry.facts.size = uint64_t(found.EndOfFile.QuadPart);
                 entry.facts.number = uint64_t(found.FileId.QuadPart);
@@ -384,14 +399,16 @@ std::optional<bool> isFolderInMemory(const std::string& folder)
     return false; // Windows has no such file systems
 }
 
-// The cache manager drops a file's pages when it is opened unbuffered and nobody else has it open.
+// Windows drops a file's pages from its cache when the file is opened unbuffered and nobody else
+// has it open.
 bool dropFromMemory(const std::string& path)
 {
     const SystemFile file = openForDirectReading(path);
     return file != kNoFile && closeFile(file);
 }
 
-// If it is not a folder, closes it and returns kNoFile with errno ENOTDIR.
+// Returns the handle if it is that of a folder. Otherwise closes it and returns kNoFile, with errno
+// ENOTDIR.
 static SystemFile folderOrNone(SystemFile opened)
 {
     FileFacts facts;
@@ -454,7 +471,8 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
         errno = ENAMETOOLONG;
         return false;
     }
-    // `ntifs.h` calls this FILE_RENAME_INFORMATION; it has flags, or the older form's boolean.
+    // This is FILE_RENAME_INFORMATION of ntifs.h. Its first member holds flags for kRenameEx, and
+    // for kRename a boolean: whether to replace.
     struct Rename {
         ULONG flags;
         HANDLE folder;
@@ -462,7 +480,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
         WCHAR name[256];
     } rename = {};
     constexpr ULONG kReplace = 1, kPosix = 2; // kPosix allows replacing a file that is open
-    // winternl.h lacks the number of the second form.
+    // FileRenameInformation and FileRenameInformationEx; winternl.h has only the first.
     constexpr int kRename = 10, kRenameEx = 65;
     using SetInformation = NTSTATUS(NTAPI*)(HANDLE, IO_STATUS_BLOCK*, void*, ULONG, int);
     static const SetInformation set = reinterpret_cast<SetInformation>(reinterpret_cast<void*>(
@@ -472,14 +490,14 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     rename.folder = handleOf(folder);
     rename.bytes = ULONG(wide.size() * sizeof(wchar_t));
     std::memcpy(rename.name, wide.data(), rename.bytes);
-    // A virus scanner may hold a new file for a moment, so this tries several times.
+    // A virus scanner may keep a new file open for a moment, so this tries several times.
     for (int attempt = 0;; ++attempt) {
         const SystemFile file = openEntry(folder, name, DELETE, kShareAll, FILE_OPEN, 0);
         NTSTATUS status = -1;
         if (file != kNoFile) {
             IO_STATUS_BLOCK block = {};
             status = set(handleOf(file), &block, &rename, sizeof rename, kRenameEx);
-            if (status < 0) { // this file system or Windows lacks kRenameEx
+            if (status < 0) { // perhaps this Windows or this file system has no kRenameEx
                 rename.flags = flags;
                 status = set(handleOf(file), &block, &rename, sizeof rename, kRename);
                 rename.flags = flags | kPosix;
@@ -504,6 +522,8 @@ bool removeIn(SystemFile folder, const char* name)
 
 bool flushFile(SystemFile) { return true; }
 
+std::string pathOfDescriptor(SystemFile) { return ""; }
+
 SystemFile createUnnamedIn(SystemFile)
 {
     errno = ENOSYS;
@@ -523,7 +543,8 @@ void removeAbandonedIn(SystemFile, bool (*)(const std::string&)) {}
 
 namespace {
 
-// Windows treats these names as devices, with any suffix, in every folder.
+// Returns whether Windows takes the name for a device. It does so in every folder, and whatever
+// suffix the name has.
 bool isDeviceName(const std::wstring& component)
 {
     std::wstring stem = component.substr(0, component.find_first_of(L".:"));
@@ -570,7 +591,8 @@ bool fileNamesFold() { return true; }
 std::string foldedFileName(const std::string& name)
 {
     std::wstring wide = wideText(name);
-    CharUpperBuffW(wide.data(), DWORD(wide.size())); // as file systems compare: one by one
+    // Converts each character by itself, as file systems do when they compare names.
+    CharUpperBuffW(wide.data(), DWORD(wide.size()));
     return utf8Text(wide);
 }
 

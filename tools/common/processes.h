@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs other processes of this tool, so that a crash or hang stays in them: processes_posix.cpp and
-// processes_windows.cpp.
+// Runs further processes of this tool, so that a crash or a hang of a driver stays in them.
 #pragma once
 
 #include <string>
@@ -11,21 +10,21 @@ namespace sluice {
 struct ChildResult {
     enum class End {
         exited,   // with `code`
-        killed,   // by the signal `code`, or on Windows by the exception of that number
-        stopped,  // by us, when its time was over
-        notBegun, // `error` says why
+        killed,   // by signal `code`; on Windows, by exception `code`
+        stopped,  // by runTool, after the time limit
+        notBegun, // `errors` says why
     };
     End end = End::notBegun;
     int code = 0;
-    std::string output, errors; // the first 16 MiB of its stdout, the last 4 KiB of its stderr
+    std::string output, errors; // the first 16 MiB of stdout, the last 4 KiB of stderr
 };
 
 constexpr size_t kMostChildOutput = 16u << 20, kMostChildErrors = 4096;
 
-// Runs this same tool with other arguments and an empty stdin. Waits until the process has ended,
-// and stops it after this many seconds.
+// Runs this tool in a new process with these arguments and an empty stdin, and waits until the
+// process has ended. Ends it by force after `seconds`.
 ChildResult runTool(const std::vector<std::string>& arguments, double seconds);
-// Describes how a process ended that did not exit: "signal 11 (Segmentation fault)".
+// Returns how a killed process ended, for example "signal 11 (Segmentation fault)".
 std::string endText(const ChildResult& result);
 
 } // namespace sluice

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A pipe whose ends are closed when they are dropped.
+// A pipe. Its ends are closed with this object.
 struct Pipe {
     int ends[2] = {-1, -1};
 
@@ -34,7 +34,7 @@ struct Pipe {
     ~Pipe() { close(0), close(1); }
 };
 
-// Runs in the child after fork, so it only makes system calls.
+// Runs in the child after fork, where only system calls are safe.
 [[noreturn]] void becomeTool(char** arguments, const Pipe& output, const Pipe& errors)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // the child does not outlive this process
@@ -45,7 +45,8 @@ struct Pipe {
     _exit(127);
 }
 
-// Reads the bytes that are available. Returns false if the writer has closed its end.
+// Appends what a pipe holds now to `text`. Returns false if the writer has closed its end. `text`
+// keeps at most `most` bytes: the last ones if keepsEnd is set, otherwise the first.
 bool readSome(int from, std::string& text, size_t most, bool keepsEnd)
 {
     char part[65536];
@@ -61,7 +62,7 @@ bool readSome(int from, std::string& text, size_t most, bool keepsEnd)
     return size > 0;
 }
 
-// Reads both pipes until their writers have closed them. Returns false if the time is over.
+// Reads both pipes until their writers have closed them. Returns false if `end` comes first.
 bool readAll(Pipe& output, Pipe& errors, Clock::time_point end, ChildResult& result)
 {
     while (output.ends[0] >= 0 || errors.ends[0] >= 0) {
@@ -81,7 +82,7 @@ bool readAll(Pipe& output, Pipe& errors, Clock::time_point end, ChildResult& res
     return true;
 }
 
-// Waits for the process. Returns false if it has not ended in time.
+// Waits for the child. Returns false if it has not ended by `end`.
 bool waitFor(pid_t child, Clock::time_point end, int& status)
 {
     for (;;) {

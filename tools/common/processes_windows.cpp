@@ -31,7 +31,7 @@ private:
     HANDLE m_handle;
 };
 
-// Quotes a word such that CommandLineToArgvW restores it.
+// Quotes a word such that CommandLineToArgvW gives the same word back.
 std::wstring quoted(const std::wstring& word)
 {
     std::wstring text = L"\"";
@@ -51,7 +51,8 @@ std::wstring quoted(const std::wstring& word)
 constexpr DWORD kPipeBytes = 1u << 20, kPartBytes = 65536;
 constexpr DWORD kPause = 5; // milliseconds between checks of empty pipes
 
-// Takes the bytes that a pipe holds now. Returns whether it held any.
+// Appends what a pipe holds now to `text`. Returns whether the pipe held anything. `text` keeps at
+// most `most` bytes: the last ones if keepsEnd is set, otherwise the first.
 bool takeBytes(HANDLE from, std::string& text, size_t most, bool keepsEnd)
 {
     char part[kPartBytes];
@@ -81,7 +82,7 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
     Handle output, outputEnd, errors, errorsEnd;
     Handle nothing(
         CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ, &inherited, OPEN_EXISTING, 0, nullptr));
-    // The job ends the child when this process ends, for whatever reason.
+    // When this process ends, for whatever reason, the job ends the child.
     Handle job(CreateJobObjectW(nullptr, nullptr));
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {};
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
@@ -111,9 +112,9 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
     ResumeThread(thread.get());
     outputEnd.close();
     errorsEnd.close();
-    // Waiting for the end of the pipes could take too long: a driver may have started a process
-    // that inherited them and still runs. So this waits for our child to end, and takes what it has
-    // written.
+    // The pipes may stay open after the child has ended, because a driver may have started a
+    // process that inherited them and goes on running. So this waits for the end of the child, not
+    // for the ends of the pipes, and then takes what is left in the pipes.
     const auto begun = std::chrono::steady_clock::now();
     const auto take = [&] {
         const bool isOutput = takeBytes(output.get(), result.output, kMostChildOutput, false);
@@ -127,12 +128,12 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
         TerminateProcess(process.get(), 1);
         stopped = true;
     }
-    // Reads no more than the pipes can hold, because another process may go on writing.
+    // This reads no more than both pipes can hold, since another process may go on writing.
     for (DWORD rest = 0; rest < 2 * kPipeBytes && take();)
         rest += kPartBytes;
     DWORD code = 1;
     GetExitCodeProcess(process.get(), &code);
-    const bool isException = code >= 0xC0000000; // STATUS_ACCESS_VIOLATION and its like
+    const bool isException = code >= 0xC0000000; // STATUS_ACCESS_VIOLATION and others
     result.end = stopped       ? ChildResult::End::stopped
                  : isException ? ChildResult::End::killed
                                : ChildResult::End::exited;

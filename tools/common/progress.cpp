@@ -14,8 +14,9 @@ StatusLine::StatusLine(bool quiet) : m_enabled(!quiet && isTerminal(OutputStream
 void StatusLine::show(std::string text)
 {
     if (!m_enabled) return;
-    if (const uint32_t columns = terminalColumns(); columns != 0)
-        text.resize(std::min<size_t>(text.size(), columns - 1u)); // a full line would wrap
+    if (const uint32_t columns = terminalColumns(OutputStream::error); columns != 0)
+        // A full line would make the terminal wrap.
+        text.resize(std::min<size_t>(text.size(), columns - 1u));
     printMessage("\r\033[K%s", text.c_str());
     m_shown = true;
 }
@@ -48,18 +49,28 @@ void Progress::advance(uint64_t bytes)
 void Progress::print(Clock::time_point now)
 {
     const double seconds = std::chrono::duration<double>(now - m_start).count();
-    const double rate = double(m_done) / seconds;
-    std::string line = m_verb + " " + sizeText(m_done);
-    if (m_total != 0) {
-        const double part = double(m_done) / double(m_total);
-        line += " of " + sizeText(m_total) + formatText(", %.0f %%", 100 * part);
-    }
+    m_line.show(progressText(m_verb, m_done, m_total, seconds));
+}
+
+std::string progressText(const std::string& verb, uint64_t done, uint64_t total, double seconds)
+{
+    std::string line = verb + " " + sizeText(done);
+    const double part = total != 0 ? std::min(double(done) / double(total), 1.0) : 0;
+    if (total != 0) line += " of " + sizeText(total) + formatText(", %.0f %%", 100 * part);
+    const double rate = double(done) / seconds;
     line += ", " + sizeText(uint64_t(rate)) + "/s";
-    if (m_total > m_done && rate > 0) {
-        const uint64_t left = uint64_t(double(m_total - m_done) / rate + 0.5);
-        line += formatText(", %u:%02u left", uint32_t(left / 60), uint32_t(left % 60));
-    }
-    m_line.show(std::move(line));
+    // Bytes count when they are read, which runs ahead of the work on them, and the first file may
+    // still be planned. So the rate means something only after a while.
+    constexpr double kLeastSeconds = 2, kLeastPart = 0.02, kEnoughSeconds = 20;
+    const bool isKnown =
+        seconds >= kEnoughSeconds || (seconds >= kLeastSeconds && part >= kLeastPart);
+    if (total <= done || done == 0 || !isKnown) return line;
+    const double left = double(total - done) / rate + 0.5;
+    if (left >= 100 * 3600.0) return line + ", days left";
+    const uint32_t whole = uint32_t(left), hours = whole / 3600, minutes = whole / 60 % 60;
+    line += hours != 0 ? formatText(", %u:%02u:%02u left", hours, minutes, whole % 60)
+                       : formatText(", %u:%02u left", minutes, whole % 60);
+    return line;
 }
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A progress line on stderr if that is a terminal; nothing otherwise.
+// Shows a progress line on stderr if that is a terminal.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ public:
     StatusLine& operator=(const StatusLine&) = delete;
 
     bool isShown() const { return m_enabled; }
-    // Replaces the line shown before. The text is cut to the terminal's width and must be ASCII.
+    // Replaces the line. The text must be ASCII, and is cut to the terminal's width.
     void show(std::string text);
     void clear(); // erases the line to make room for other text
 
@@ -24,9 +24,13 @@ private:
     bool m_enabled, m_shown = false;
 };
 
+// Returns the line of progress after `seconds`; `done` and `total` are in bytes, and total is 0 if
+// it is unknown. How long it will take is left out until it can be told.
+std::string progressText(const std::string& verb, uint64_t done, uint64_t total, double seconds);
+
 class Progress {
 public:
-    // verb: "packing"; total in bytes, 0 if unknown
+    // `verb` is for example "packing"; `total` is in bytes, or 0 if unknown.
     Progress(std::string verb, uint64_t total, bool quiet);
 
     void advance(uint64_t bytes);

@@ -15,8 +15,10 @@ namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'S', 'H', 'R', 'D', 0x0a};
 constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersionEqual = 2;     // equal tiles of the whole archive are stored once
 constexpr uint64_t kBlockBytes = 1 << 20; // bytes of the archive per checksum
-// The cost of a file in addition to its bytes, so that one shard does not get all small files.
+// A file's cost is its size plus this many bytes. Shards get about equal costs; by sizes alone one
+// shard could get all the small files.
 constexpr uint64_t kFileWeight = 4096;
 
 enum HeadField : uint32_t {
@@ -30,7 +32,7 @@ enum HeadField : uint32_t {
     headPlan = 32,         // u8[32]
     headArchiveBytes = 64, // u64
     headSumsCheck = 72,    // u64
-    headCheck = 124,       // u32: XXH32 of all bytes before it; the gap holds zeros
+    headCheck = 124,       // u32: XXH32 of all bytes before it; bytes 80 to 123 are zeros
 };
 
 uint64_t blocksOf(uint64_t bytes) { return bytes / kBlockBytes + (bytes % kBlockBytes != 0); }
@@ -49,7 +51,8 @@ ShardHead readShardHead(const InputFile& file)
     if (bytes.size() < kShardHeadBytes) failDamaged(file.name(), "the file is cut off");
     if (loadLe32(at + headCheck) != xxh32(at, headCheck, 0))
         failDamaged(file.name(), "its head has a wrong checksum");
-    if (loadLe32(at + headVersion) != kVersion)
+    const uint32_t version = loadLe32(at + headVersion);
+    if (version < kVersion || version > kVersionEqual)
         throw Failure{exitUnsupported, file.name() + ": shard of a newer version"};
     ShardHead head;
     head.shard = {loadLe32(at + headNumber), loadLe32(at + headCount)};
@@ -59,6 +62,7 @@ ShardHead readShardHead(const InputFile& file)
     std::copy_n(at + headPlan, head.plan.size(), head.plan.begin());
     head.archiveBytes = loadLe64(at + headArchiveBytes);
     head.sumsCheck = loadLe64(at + headSumsCheck);
+    head.equalTilesOnce = version == kVersionEqual;
     const bool goodNumber = head.shard.number != 0 && head.shard.number <= head.shard.count &&
                             head.shard.count <= kMaxShards;
     const bool goodAssets = head.allAssets <= SLUICE_ARCHIVE_MAX_ASSETS &&
@@ -96,13 +100,16 @@ std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, Sh
     uint64_t total = 0;
     for (const ArchiveSource& file : files)
         total += file.size + kFileWeight;
-    // Returns where shard k ends. The products stay below 2^64, since count and k have 16 bits.
+    // Returns where shard k ends in the sum of all costs: total * k / count. total * k could exceed
+    // 64 bits. The products below cannot, since k and count have at most 16 bits.
     const auto endOf = [&](uint64_t k) {
         return total / shard.count * k + total % shard.count * k / shard.count;
     };
     const uint64_t begin = endOf(shard.number - 1), end = endOf(shard.number);
     size_t first = 0, last = 0;
-    uint64_t position = 0, together = 0; // `together`: where the current share begins
+    // A file's place is the sum of the costs before it. Files that share tiles go to one shard, so
+    // all of them count as being at `together`, the place of the first.
+    uint64_t position = 0, together = 0;
     for (size_t i = 0; i < files.size(); ++i) {
         const bool joins =
             i != 0 && files[i].share != kNoShare && files[i].share == files[i - 1].share;
@@ -136,7 +143,7 @@ Bytes writeShardHead(const ShardHead& head)
     Bytes bytes(kShardHeadBytes, 0);
     uint8_t* at = bytes.data();
     std::memcpy(at + headMagic, kMagic, sizeof kMagic);
-    storeLe32(at + headVersion, kVersion);
+    storeLe32(at + headVersion, head.equalTilesOnce ? kVersionEqual : kVersion);
     storeLe32(at + headNumber, head.shard.number);
     storeLe32(at + headCount, head.shard.count);
     storeLe32(at + headAllAssets, head.allAssets);
@@ -191,7 +198,7 @@ ShardFile::ShardFile(std::unique_ptr<InputFile> file)
 
 namespace {
 
-// Returns the shards in order. Throws a Failure unless they all belong to one archive.
+// Sorts the shards by number. Throws a Failure unless they make up one archive.
 void checkShards(std::vector<std::unique_ptr<ShardFile>>& shards)
 {
     using Shard = std::unique_ptr<ShardFile>;
@@ -200,7 +207,8 @@ void checkShards(std::vector<std::unique_ptr<ShardFile>>& shards)
     for (const Shard& shard : shards) {
         const ShardHead& head = shard->head();
         if (head.shard.count != count || head.plan != first.head().plan ||
-            head.allAssets != first.head().allAssets)
+            head.allAssets != first.head().allAssets ||
+            head.equalTilesOnce != first.head().equalTilesOnce)
             throw Failure{exitUsage,
                           first.name() + " and " + shard->name() +
                               ": are not of one archive: they were packed from other files, with "
@@ -256,7 +264,7 @@ struct StoredTiles {
     }
 };
 
-// Returns order[at] and the assets after it that share tiles with it.
+// Returns the asset order[at], and those behind it in `order` that share tiles with this asset.
 std::vector<SluiceArchivePart> partsAt(const Container& archive, const std::vector<uint32_t>& order,
                                        size_t at)
 {
@@ -282,6 +290,7 @@ SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
     SluiceArchiveWriterInfo info = {};
     info.codec = SLUICE_CODEC_STORE;
     info.anyOrder = 1;
+    info.equalTilesOnce = shards.front()->head().equalTilesOnce ? 1 : 0;
     ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
     checkPacking(transfer, createArchive(info, transfer, writer), "joining");
     for (const std::unique_ptr<ShardFile>& shard : shards) {

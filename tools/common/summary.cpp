@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/common/summary.h"
 
-#include <cstdio>
-
 #include "tools/common/platform.h"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles that one command decodes, with the memory that the command needs besides source and
-// destination.
+// A list of tiles that one command decodes, and the device memory that the command needs besides
+// source and destination.
 #pragma once
 
 #include <vector>
@@ -24,13 +24,14 @@ public:
     const std::vector<SluiceTile>& tiles() const { return m_tiles; }
     void clear();
     void add(const SluiceTile& tile);
-    // Uploads the lists of tiles and the initial values of the results.
+    // Allocates device memory for the tiles that were added, and uploads what the command reads:
+    // the list of tiles, and the initial values of its results.
     void prepare();
     SluiceStatus record(SluiceCommands commands) const
     {
         return sluiceCmdTiles(m_device->context(), commands, &info);
     }
-    // statuses: one per tile.
+    // `statuses` receives one SluiceTileStatus for each tile.
     void takeResults(uint32_t* statuses);
 
 private:

@@ -2,8 +2,10 @@
 #include "tools/common/tool.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 #include <thread>
 
 namespace sluice {
@@ -16,7 +18,8 @@ int exitCodeOf(SluiceStatus status)
     case SLUICE_ERROR_VERSION: return exitUnsupported;
     case SLUICE_ERROR_FORMAT:
     case SLUICE_ERROR_CHECKSUM:
-    case SLUICE_ERROR_BUFFER_SIZE: return exitFormat; // the last: a parser found the file cut off
+    // BUFFER_SIZE: a parser found that the file is cut off.
+    case SLUICE_ERROR_BUFFER_SIZE: return exitFormat;
     case SLUICE_ERROR_IO: return exitIo;
     case SLUICE_ERROR_DEVICE:
     case SLUICE_ERROR_OUT_OF_MEMORY: return exitDevice;
@@ -43,6 +46,54 @@ std::string sizeText(uint64_t bytes)
     }
     const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     return formatText("%.*f %s", decimals, value, units[unit]);
+}
+
+uint64_t sizeFromText(const std::string& option, const std::string& text, uint64_t unit)
+{
+    const auto fail = [&](const char* why) {
+        throw Failure{exitUsage, option + ": '" + printable(text) + "' " + why};
+    };
+    constexpr const char* kForms = "is no size such as 500M, 1.5G, 20GiB or 20GB";
+    std::string digits, fraction, letters;
+    size_t at = 0;
+    const auto take = [&](std::string& to, auto isOne) {
+        for (; at < text.size() && isOne(text[at]); ++at)
+            to += char(std::tolower(uint8_t(text[at])));
+    };
+    const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+    take(digits, isDigit);
+    if (at < text.size() && text[at] == '.' && ++at != 0) take(fraction, isDigit);
+    if (at < text.size() && text[at] == ' ') ++at;
+    take(letters, [](char c) { return std::isalpha(uint8_t(c)) != 0; });
+    if (digits.empty() || digits.size() > 20 || fraction.size() > 9 || at != text.size())
+        fail(kForms);
+    constexpr std::string_view kPrefixes = "kmgtpe";
+    if (letters == "b") {
+        unit = 1;
+    } else if (!letters.empty()) {
+        const size_t power = kPrefixes.find(letters[0]);
+        const std::string behind = letters.substr(1);
+        if (power == std::string_view::npos || (behind != "" && behind != "b" && behind != "ib"))
+            fail(kForms);
+        unit = 1;
+        for (size_t i = 0; i <= power; ++i)
+            unit *= behind == "b" ? 1000 : 1024;
+    }
+    uint64_t value = 0;
+    for (const char c : digits) {
+        if (value > (UINT64_MAX - uint64_t(c - '0')) / 10) fail("is too large");
+        value = value * 10 + uint64_t(c - '0');
+    }
+    if (value != 0 && unit > UINT64_MAX / value) fail("is too large");
+    value *= unit;
+    uint64_t scale = 1, above = 0; // the fraction is above / scale
+    for (const char c : fraction) {
+        above = above * 10 + uint64_t(c - '0');
+        scale *= 10;
+    }
+    const uint64_t part = above * (unit / scale) + above * (unit % scale) / scale;
+    if (part > UINT64_MAX - value) fail("is too large");
+    return value + part;
 }
 
 static std::string formatArguments(const char* format, va_list arguments)
@@ -78,14 +129,16 @@ void printMessage(const char* format, ...)
 
 std::string encodingText(const AssetOptions& options)
 {
-    std::string text =
-        formatText("codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
-                   "images=%d bc=%s mips=%d",
-                   options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
-                   options.tileKib, options.filters.c_str(), options.images ? 1 : 0,
-                   options.bc.c_str(), options.mips ? 1 : 0);
-    // The text leaves this out if it is not given, so that cache entries of older versions are
-    // still found.
+    // Changes when pictures become other textures than before, so that caches make them anew.
+    constexpr int kTextureVersion = 2;
+    std::string text = formatText(
+        "codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
+        "images=%d bc=%s mips=%d",
+        options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
+        options.tileKib != 0 ? options.tileKib : kDefaultTileKib, options.filters.c_str(),
+        options.images ? kTextureVersion : 0, options.bc.c_str(), options.mips ? 1 : 0);
+    if (options.kind != "auto") text += " kind=" + options.kind;
+    // Left out unless it is given, so that cache entries of older versions are still found.
     if (options.maxOutput != 0) text += formatText(" max-output=%llu", wide(options.maxOutput));
     return text;
 }
@@ -136,7 +189,7 @@ Character characterAt(const std::string& text, size_t at)
 
 namespace {
 
-// Returns whether a terminal acts on a character: control characters of both sets, line ends, and
+// Returns whether a terminal acts on this character: control characters, ends of lines, and
 // characters that change the direction of text.
 bool isObeyed(uint32_t code)
 {

@@ -10,11 +10,12 @@
 namespace sluice {
 namespace {
 
-// A part takes about 60 MB of host and device memory, and more only if a single block has more
-// elements.
+// A part is a range of a unit's blocks that is decoded at once. These bounds keep a part to about
+// 60 MB of host and device memory; it takes more only if a single block has more elements.
 constexpr uint64_t kMaxPartBlocks = 2048, kMaxPartElements = uint64_t(16) << 20;
 
-// The codes that start in a part may extend this many bytes beyond its last block.
+// A code that starts in a part may end this many bytes after the part's last block: a code has at
+// most 32 bits.
 constexpr uint64_t kLookAhead = 4;
 
 std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& unit)
@@ -22,10 +23,10 @@ std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& un
     const Bytes bytes = file.readAll(*unit.positions);
     const bool wide = unit.description.kind == SLUICE_DF11_FP8_E4M3;
     std::vector<uint64_t> positions;
-    for (size_t i = 0; i < bytes.size(); i += wide ? 8 : 4) {
+    for (size_t i = 0; i < bytes.size(); i += wide ? 8 : 4)
         positions.push_back(wide ? loadLe64(&bytes[i]) : loadLe32(&bytes[i]));
-    }
-    // The original packers omit the last entry if the last block has no element.
+    // The packers of these formats leave out the last entry if the last block has no element. That
+    // entry is the number of elements.
     positions.resize(size_t(blocksOf(unit.description)) + 1, unit.description.elementCount);
     return positions;
 }
@@ -42,7 +43,7 @@ uint64_t endOfPart(const std::vector<uint64_t>& positions, uint64_t firstBlock)
 
 } // namespace
 
-// A list entry, and the place in the unit from which it decodes.
+// A unit that consists of some blocks of a larger unit, and where they begin in the larger unit.
 struct WeightDecoder::Part {
     SluiceDf11Unit unit;
     uint64_t firstBlock;
@@ -69,7 +70,7 @@ void WeightDecoder::decode(const WeightFile& file, const WeightUnit& unit, const
     }
 }
 
-// Makes a unit of the blocks [firstBlock, endBlock), as sluice_df11.h describes.
+// Reads the blocks [firstBlock, endBlock) of a unit and makes them a unit of their own.
 WeightDecoder::Part WeightDecoder::readPart(const WeightFile& file, const WeightUnit& unit,
                                             const std::vector<uint64_t>& positions,
                                             uint64_t firstBlock, uint64_t endBlock)
@@ -108,11 +109,10 @@ WeightDecoder::Part WeightDecoder::readPart(const WeightFile& file, const Weight
     part.unit.outputPositionsOffset = positionPlace;
     const uint64_t from = bf16 ? first : first / 2, to = bf16 ? end : (end + 1) / 2;
     part.unit.signMantissaOffset = copy(*unit.signMantissa, from, to - from);
-    if (!bf16 && first % 2 != 0) { // the part's first element is a low nibble
+    if (!bf16 && first % 2 != 0) { // the part begins with the low 4 bits of a byte
         uint8_t* nibbles = m_bytes.data() + part.unit.signMantissaOffset;
-        for (uint64_t i = 0; i < to - from; ++i) {
+        for (uint64_t i = 0; i < to - from; ++i)
             nibbles[i] = uint8_t(nibbles[i] << 4 | (i + 1 < to - from ? nibbles[i + 1] >> 4 : 0));
-        }
     }
     return part;
 }

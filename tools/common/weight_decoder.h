@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes a unit of weights on a device, in parts of bounded size.
+// Decodes a unit of weights (tensors under one code) on a device, in parts of bounded size.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,19 @@ namespace sluice {
 
 class WeightDecoder {
 public:
-    // Receives decoded bytes in order. `element` is the number of the first element.
+    // Receives decoded bytes in order; `element` is the index in the unit of the first element
+    // among them.
     using Take = std::function<void(uint64_t element, const uint8_t* bytes, uint64_t size)>;
 
     explicit WeightDecoder(const ToolDevice& device);
 
-    // Throws Failure if a block does not decode.
+    // Throws a Failure if a block does not decode.
     void decode(const WeightFile& file, const WeightUnit& unit, const Take& take);
 
     double gpuMilliseconds() const { return m_milliseconds; }
 
 private:
-    struct Part; // some blocks of a unit
+    struct Part; // a range of a unit's blocks
 
     Part readPart(const WeightFile& file, const WeightUnit& unit,
                   const std::vector<uint64_t>& positions, uint64_t firstBlock, uint64_t endBlock);

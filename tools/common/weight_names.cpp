@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds names and shapes of the tensors in a unit, which the file itself does not hold.
+// Finds the names and shapes of the tensors in a unit of weights. The file does not hold them: they
+// come from config.json or pattern_dict.json beside it, or from another .safetensors file (--like).
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -15,7 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A pattern of module names, and the attributes whose weights a unit of such a module holds.
+// A pattern for names of modules, and the attributes of a matching module whose weights the
+// module's unit holds.
 struct Pattern {
     ModulePattern form;
     std::vector<std::string> attributes;
@@ -42,14 +44,12 @@ const Json* anyPatterns(const Json& config)
 
 class Config {
 public:
-    // `path` is the .safetensors file; the configuration lies in the same folder, if there is one.
-    // isEcf8 says that ECF8's packer made the file. Both formats may have left a dictionary in the
-    // folder, and that of the file's own format takes precedence.
+    // `path` is that of the .safetensors file; its folder may hold a configuration. isEcf8 says
+    // that the file was made by ECF8's packer. The packers of both formats may have left a
+    // dictionary in the folder; the one of the file's own format is preferred.
     Config(const std::string& path, bool isEcf8)
     {
-        if (path == "-") {
-            return;
-        }
+        if (path == "-") return;
         const std::filesystem::path folder = std::filesystem::u8path(path).parent_path();
         m_path = (folder / "config.json").generic_u8string();
         const Json config = readJsonBeside(m_path);
@@ -73,13 +73,11 @@ public:
 
     const std::string& path() const { return m_path; }
 
-    // Returns the first pattern that a module's whole name matches, nullptr if there is none.
+    // Returns the first pattern that matches the module's whole name, or nullptr.
     const Pattern* find(const std::string& module) const
     {
         for (const Pattern& pattern : m_patterns) {
-            if (pattern.form.matches(module)) {
-                return &pattern;
-            }
+            if (pattern.form.matches(module)) return &pattern;
         }
         return nullptr;
     }
@@ -87,37 +85,29 @@ public:
 private:
     void readPatterns(const Json& dictionary)
     {
-        // ECF8 has a dictionary for each kind of weights; only those of fp8 are packed.
+        // ECF8's dictionary has a member for each type of weights, of which only fp8 is packed.
         const Json* fp8 = memberOf(dictionary, "fp8");
         const Json& patterns = fp8 != nullptr && fp8->is_object() ? *fp8 : dictionary;
         const auto fail = [this] {
             throw Failure{exitFormat,
                           m_path + ": pattern_dict does not map patterns to lists of names"};
         };
-        if (!patterns.is_object()) {
-            fail();
-        }
-        if (patterns.size() > kMaxPatterns) {
+        if (!patterns.is_object()) fail();
+        if (patterns.size() > kMaxPatterns)
             throw Failure{exitFormat, m_path + ": pattern_dict has more than " +
                                           std::to_string(kMaxPatterns) + " patterns"};
-        }
         for (const auto& [regex, attributes] : patterns.items()) {
-            if (attributes.is_null()) { // ECF8's packer found no module of this form
+            if (attributes.is_null()) { // no module of this form in the model
                 continue;
             }
-            if (!attributes.is_array()) {
-                fail();
-            }
+            if (!attributes.is_array()) fail();
             m_patterns.emplace_back();
             std::string reason;
-            if (!m_patterns.back().form.compile(regex, reason)) {
+            if (!m_patterns.back().form.compile(regex, reason))
                 throw Failure{exitFormat, m_path + ": pattern_dict: cannot use the pattern " +
                                               jsonText(regex) + ": " + reason};
-            }
             for (const auto& attribute : attributes) {
-                if (!attribute.is_string()) {
-                    fail();
-                }
+                if (!attribute.is_string()) fail();
                 m_patterns.back().attributes.push_back(attribute.get<std::string>());
             }
         }
@@ -127,8 +117,8 @@ private:
     std::vector<Pattern> m_patterns;
 };
 
-// Returns the names of a unit's tensors. Sets `numbered` if they are only numbers, because nothing
-// names the tensors.
+// Returns the names of a unit's tensors. If a unit has several tensors and no pattern says what
+// they are called, their names are the module's name and a number, and `numbered` becomes true.
 std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, bool& numbered)
 {
     const size_t count = unit.splits.size() - 1;
@@ -137,21 +127,19 @@ std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, b
     numbered = false;
     if (pattern != nullptr && !pattern->attributes.empty()) {
         for (const std::string& attribute : pattern->attributes) {
-            // "": the module itself
+            // "" stands for the module itself
             names.push_back(unit.module + (attribute.empty() ? "" : "." + attribute) + ".weight");
         }
-        if (names.size() != count) {
+        if (names.size() != count)
             throw Failure{exitFormat, config.path() + ": pattern_dict names " +
                                           std::to_string(names.size()) + " tensors for " +
                                           unit.place() + ", which has " + std::to_string(count)};
-        }
     } else if (count == 1) {
         names.push_back(unit.module + ".weight");
     } else {
         numbered = true;
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < count; ++i)
             names.push_back(unit.module + "." + std::to_string(i));
-        }
     }
     return names;
 }
@@ -160,35 +148,29 @@ class Like {
 public:
     Like(const WeightFile& model, const WeightFile& input) : m_model(model)
     {
-        for (size_t i = 0; i < model.header().tensors.size(); ++i) {
+        for (size_t i = 0; i < model.header().tensors.size(); ++i)
             m_byName.emplace(model.header().tensors[i].name, i);
-        }
         for (size_t i = 0; i < input.header().tensors.size(); ++i) {
-            if (input.unitOf(i) < 0) {
-                m_plain.emplace(input.header().tensors[i].name, i);
-            }
+            if (input.unitOf(i) < 0) m_plain.emplace(input.header().tensors[i].name, i);
         }
     }
 
-    // Gives a tensor of a unit the shape of the model's tensor of the same name. If `numbered` is
-    // set, it first gets the name of the only tensor below the module that has as many elements.
+    // Gives a tensor of a unit the shape that the model's tensor of the same name has. If
+    // `numbered` is set, the tensor is renamed first: the model must have exactly one tensor of its
+    // type and size below the module, whose name the tensor gets.
     void apply(const WeightUnit& unit, SafetensorsTensor& tensor, bool numbered) const
     {
-        if (numbered) {
-            tensor.name = nameBySize(unit, tensor);
-        }
+        if (numbered) tensor.name = nameBySize(unit, tensor);
         const auto found = m_byName.find(tensor.name);
-        if (found == m_byName.end()) {
-            fail("has no tensor '" + printable(tensor.name) + "'");
-        }
+        if (found == m_byName.end()) fail("has no tensor '" + printable(tensor.name) + "'");
         const SafetensorsTensor& original = m_model.header().tensors[found->second];
-        if (original.dtype != tensor.dtype || elements(original) != elements(tensor)) {
+        if (original.dtype != tensor.dtype || elements(original) != elements(tensor))
             fail("tensor '" + printable(tensor.name) + "' has another type or size");
-        }
         tensor.shape = original.shape;
     }
 
-    // Returns the tensor's place in the model. A tensor that is not there sorts last.
+    // Returns the tensor's index in the model. A tensor that the model lacks gets an index behind
+    // all others, so that it sorts last.
     size_t rank(const SafetensorsTensor& tensor) const
     {
         const auto found = m_byName.find(tensor.name);
@@ -219,17 +201,15 @@ private:
                 m_plain.count(candidate.name) != 0) {
                 continue;
             }
-            if (!name.empty()) {
+            if (!name.empty())
                 fail("several tensors of " + unit.place() +
                      " have the same size; a config.json with pattern_dict beside the input would "
                      "tell them apart");
-            }
             name = candidate.name;
         }
-        if (name.empty()) {
+        if (name.empty())
             fail("has no tensor of " + std::to_string(elements(tensor)) + " elements in " +
                  unit.place());
-        }
         return name;
     }
 
@@ -259,9 +239,7 @@ std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& 
             outputs.push_back({file.header().tensors[i], -1, i, 0});
             continue;
         }
-        if (planned[size_t(number)]) {
-            continue;
-        }
+        if (planned[size_t(number)]) continue;
         planned[size_t(number)] = true;
         const WeightUnit& unit = file.units()[size_t(number)];
         bool numbered = false;
@@ -273,18 +251,15 @@ std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& 
             output.tensor.shape = {unit.splits[part + 1] - unit.splits[part]};
             output.unit = number;
             output.first = unit.splits[part];
-            if (like) {
-                like->apply(unit, output.tensor, numbered);
-            }
+            if (like) like->apply(unit, output.tensor, numbered);
             outputs.push_back(std::move(output));
         }
     }
-    if (like) {
+    if (like)
         std::stable_sort(outputs.begin(), outputs.end(),
                          [&](const OutputTensor& a, const OutputTensor& b) {
                              return like->rank(a.tensor) < like->rank(b.tensor);
                          });
-    }
     return outputs;
 }
 

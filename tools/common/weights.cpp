@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <sluice/sluice_df11.h>
 
 #include "tools/common/weights.h"
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the reason with the tensor names that the unit itself uses.
+// Returns the reason with the tensors' names that this unit's packer uses. The library's reasons
+// have the names of DFloat11's packer.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
     const std::pair<std::string, std::string> names[] = {
@@ -57,8 +56,8 @@ bool endsWith(const std::string& text, const std::string& end)
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// Returns whether JSON is nested too deeply, because printing it takes stack for each level. A text
-// that is not JSON may count as deep.
+// Returns whether JSON is nested deeper than `limit` levels. Deep JSON must be refused, because
+// printing it takes stack for each level. A text that is no JSON may count as nested too deeply.
 static bool isNestedDeeper(const Bytes& text, uint32_t limit)
 {
     uint32_t depth = 0;
@@ -80,17 +79,13 @@ static bool isNestedDeeper(const Bytes& text, uint32_t limit)
 Json readJsonBeside(const std::string& path)
 {
     if (!isFile(path)) return nullptr;
-    const InputFile file(path);
-    if (file.size() > kMaxJsonBytes) {
-        throw Failure{exitFormat, path + ": is larger than 1 MiB"};
-    }
+    const InputFile file(path, InputKind::file);
+    if (file.size() > kMaxJsonBytes) throw Failure{exitFormat, path + ": is larger than 1 MiB"};
     const Bytes text = file.readAll();
     if (isNestedDeeper(text, kMaxJsonDepth))
         throw Failure{exitFormat, path + formatText(": is nested deeper than %u", kMaxJsonDepth)};
     Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) {
-        throw Failure{exitFormat, path + ": is no JSON"};
-    }
+    if (json.is_discarded()) throw Failure{exitFormat, path + ": is no JSON"};
     return json;
 }
 
@@ -124,43 +119,34 @@ void WeightFile::fail(const std::string& text) const
     throw Failure{exitFormat, m_file->name() + ": " + text};
 }
 
-// A module that has luts and encoded_exponent (by ECF8's names: encoded) is a unit, and must have
-// the other tensors too.
+// Finds the units: a module with the tensors luts and encoded_exponent (`encoded` in ECF8) is one.
+// Throws if such a module lacks another tensor of a unit.
 void WeightFile::findUnits()
 {
     std::map<std::string, size_t> byName;
-    for (size_t i = 0; i < m_header.tensors.size(); ++i) {
+    for (size_t i = 0; i < m_header.tensors.size(); ++i)
         byName.emplace(m_header.tensors[i].name, i);
-    }
     m_unitOf.assign(m_header.tensors.size(), -1);
     for (const SafetensorsTensor& tensor : m_header.tensors) {
         WeightUnit unit = {};
         unit.hasEcf8Names = endsWith(tensor.name, std::string(".") + kEcf8EncodedName);
-        if (!unit.hasEcf8Names && !endsWith(tensor.name, std::string(".") + kEncodedName)) {
-            continue;
-        }
+        if (!unit.hasEcf8Names && !endsWith(tensor.name, std::string(".") + kEncodedName)) continue;
         unit.module = tensor.name.substr(0, tensor.name.rfind('.'));
-        if (byName.count(unit.module + "." + kLutsName) == 0) {
-            continue;
-        }
-        if (unit.hasEcf8Names && byName.count(unit.module + "." + kEncodedName) != 0) {
+        if (byName.count(unit.module + "." + kLutsName) == 0) continue;
+        if (unit.hasEcf8Names && byName.count(unit.module + "." + kEncodedName) != 0)
             fail(unit.place() + " has both " + kEncodedName + " and " + kEcf8EncodedName);
-        }
         const auto find = [&](const std::string& name) -> const SafetensorsTensor* {
             const auto found = byName.find(unit.module + "." + name);
-            if (found == byName.end()) {
-                return nullptr;
-            }
+            if (found == byName.end()) return nullptr;
             m_unitOf[found->second] = int64_t(m_units.size());
             return &m_header.tensors[found->second];
         };
         const auto need = [&](const std::string& name) {
             const SafetensorsTensor* part = find(name);
-            if (part == nullptr) {
+            if (part == nullptr)
                 fail(unit.place() + " lacks " + name + ", though it has " + kLutsName + " and " +
                      (unit.hasEcf8Names ? kEcf8EncodedName : kEncodedName) +
                      ", as units of DFloat11 and ECF8 have");
-            }
             return part;
         };
         unit.encoded = need(unit.hasEcf8Names ? kEcf8EncodedName : kEncodedName);
@@ -176,22 +162,18 @@ void WeightFile::findUnits()
 void WeightFile::checkEcf8Types(const WeightUnit& unit) const
 {
     for (const SafetensorsTensor* part : {unit.luts, unit.encoded, unit.signMantissa, unit.gaps}) {
-        if (part->dtype != "U8") {
-            fail("tensor '" + printable(part->name) + "' is not of U8");
-        }
+        if (part->dtype != "U8") fail("tensor '" + printable(part->name) + "' is not of U8");
     }
     const std::string& positions = unit.positions->dtype;
-    if (positions != "U8" && positions != "I64" && positions != "U64") {
+    if (positions != "U8" && positions != "I64" && positions != "U64")
         fail("tensor '" + printable(unit.positions->name) + "' is not of U8, I64 or U64");
-    }
 }
 
 void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const
 {
-    if (unit.hasEcf8Names) {
-        checkEcf8Types(unit);
-    }
-    // Tables that are too large are refused by their sizes, before their bytes are read.
+    if (unit.hasEcf8Names) checkEcf8Types(unit);
+    // A table that is larger than any valid one is not read into memory. It is checked as an empty
+    // table, and refused as one.
     const uint64_t maxPositions =
         (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
     const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {
@@ -208,27 +190,22 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     tables.encodedSize = unit.encoded->size();
     tables.signMantissaSize = unit.signMantissa->size();
     const char* reason = nullptr;
-    if (sluiceCheckDf11Unit(&tables, &unit.description, &reason) != SLUICE_OK) {
+    if (sluiceCheckDf11Unit(&tables, &unit.description, &reason) != SLUICE_OK)
         fail(unit.place() + ": " +
              reasonFor(unit, reason != nullptr ? reason : "unreadable tables"));
-    }
-    if (unit.hasEcf8Names && unit.description.kind != SLUICE_DF11_FP8_E4M3) {
+    if (unit.hasEcf8Names && unit.description.kind != SLUICE_DF11_FP8_E4M3)
         fail(unit.place() + " has the names of ECF8 and the sizes of DFloat11");
-    }
     unit.splits.push_back(0);
     if (splits != nullptr) {
-        if (splits->dtype != "I64" || splits->size() > kMaxUnitTensors * 8) {
+        if (splits->dtype != "I64" || splits->size() > kMaxUnitTensors * 8)
             fail(unit.place() + ": split_positions is not a list of I64");
-        }
         const Bytes bytes = readAll(*splits);
-        for (size_t i = 0; i < bytes.size(); i += 8) {
+        for (size_t i = 0; i < bytes.size(); i += 8)
             unit.splits.push_back(loadLe64(bytes.data() + i));
-        }
     }
     unit.splits.push_back(unit.description.elementCount);
-    if (!std::is_sorted(unit.splits.begin(), unit.splits.end())) {
+    if (!std::is_sorted(unit.splits.begin(), unit.splits.end()))
         fail(unit.place() + ": split_positions runs backwards or past the last element");
-    }
 }
 
 void WeightFile::read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes,

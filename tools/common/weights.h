@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which are
-// decoded to tensors.
+// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8. A unit
+// holds the weights of one module, coded together, and decodes to tensors.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,44 +19,46 @@
 
 namespace sluice {
 
-// Names of a unit's tensors, without the module's name and the dot in front of them; and the names
-// that ECF8's packer gives to two of them.
+// The names of a unit's tensors, which follow the module's name and a dot. ECF8's packer has other
+// names for two of them.
 constexpr const char *kEncodedName = "encoded_exponent", *kEcf8EncodedName = "encoded";
 constexpr const char *kSignMantissaName = "sign_mantissa",
                      *kEcf8SignMantissaName = "packed_other_4bits";
 constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", *kGapsName = "gaps";
 constexpr const char* kSplitsName = "split_positions";
-constexpr size_t kMaxPatterns = 4096;       // a pattern_dict with more takes too long to match
-constexpr uint64_t kMaxJsonBytes = 1 << 20; // larger JSON files beside the weights are refused
-constexpr uint32_t kMaxJsonDepth = 64;      // JSON that is nested deeper is refused too
+constexpr size_t kMaxPatterns = 4096;       // matching more would take too long
+constexpr uint64_t kMaxJsonBytes = 1 << 20; // of a JSON file beside the weights
+constexpr uint32_t kMaxJsonDepth = 64;      // levels to which such JSON may be nested
 constexpr size_t kMaxUnitTensors = 1 << 17; // bounds the size of split_positions
 
-// The types of tensors that the float codec has codes for, the usual one of each dtype first.
+// The types of tensors that the float codec can encode, with their dtype in .safetensors files. Of
+// two types with the same dtype the usual one comes first.
 constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
     {SLUICE_FLOAT_BF16, "BF16"},       {SLUICE_FLOAT_F16, "F16"},
     {SLUICE_FLOAT_F32, "F32"},         {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
     {SLUICE_FLOAT_F8_E5M2, "F8_E5M2"}, {SLUICE_FLOAT_F8_E4M3_DENSE, "F8_E4M3"}};
 
-// Reads and checks the header of a .safetensors file. dataOffset receives the offset from which
-// tensors count; error receives what is wrong.
+// Reads and checks the header of a .safetensors file. dataOffset receives the place in the file
+// from which the tensors' offsets count. `error` receives what is wrong.
 SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64_t& dataOffset,
                         std::string& error);
-// Returns whether `text` ends with `end` and has something before it.
+// Returns whether `text` is longer than `end` and ends with it.
 bool endsWith(const std::string& text, const std::string& end);
 // Reads a JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
 nlohmann::ordered_json readJsonBeside(const std::string& path);
 
-// A unit of the file, checked.
+// A unit whose tensors have been found and checked.
 struct WeightUnit {
-    std::string module;                    // the name in front of its tensors
-    const SafetensorsTensor* luts;         // the header owns this and the next tensors
-    const SafetensorsTensor* encoded;      // `encoded_exponent`, by ECF8's names `encoded`
-    const SafetensorsTensor* signMantissa; // `sign_mantissa`, by ECF8's names `packed_other_4bits`
+    std::string module;                    // the module's name, the beginning of its tensors' names
+    const SafetensorsTensor* luts;         // WeightFile::header() owns this and the next four
+    const SafetensorsTensor* encoded;      // `encoded` in ECF8
+    const SafetensorsTensor* signMantissa; // `packed_other_4bits` in ECF8
     const SafetensorsTensor* positions;    // `output_positions`
     const SafetensorsTensor* gaps;
     bool hasEcf8Names;
-    std::vector<uint64_t> splits; // where its tensors begin and end, in elements: 0 first,
-                                  // elementCount last
+    // Where the tensors in the unit begin and end, in elements: the first entry is 0, the last is
+    // description.elementCount.
+    std::vector<uint64_t> splits;
     SluiceDf11Unit description;
 
     const char* kindName() const
@@ -82,11 +83,11 @@ public:
     const InputFile& file() const { return *m_file; }
     const SafetensorsHeader& header() const { return m_header; }
     const std::vector<WeightUnit>& units() const { return m_units; }
-    // Returns the index of the unit that tensor `index` of the header belongs to; -1 if it is
-    // plain.
+    // Returns the index of the unit that tensor `index` of the header belongs to, or -1 for a plain
+    // tensor.
     int64_t unitOf(size_t index) const { return m_unitOf[index]; }
 
-    // Reads bytes of a tensor, which must lie inside it.
+    // Reads bytes of a tensor; the range must lie inside it.
     void read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll(const SafetensorsTensor& tensor) const;
 
@@ -103,22 +104,22 @@ private:
     std::vector<int64_t> m_unitOf;
 };
 
-// An output tensor and the source of its bytes.
+// A tensor to write, and where its bytes come from.
 struct OutputTensor {
     SafetensorsTensor tensor;
-    int64_t unit = -1;  // index of the file's unit; -1: a plain tensor
-    size_t plain = 0;   // a plain tensor's index in the input's header
-    uint64_t first = 0; // first element in the unit
+    int64_t unit = -1;  // index of the unit that it comes from; -1: a plain tensor
+    size_t plain = 0;   // for a plain tensor, its index in the input
+    uint64_t first = 0; // for a tensor of a unit, the index in the unit of its first element
 };
 
 // Returns the tensors to write, in order. Plain tensors stay as they are. The tensors of a unit get
-// the names that a config.json beside the file gives them, or numbers if there is none. `path` is
-// the path of the file; if it is "-" (stdin), no config.json is looked for. `like` is a
-// .safetensors file whose names, shapes and order the tensors get; empty for none. Throws Failure.
+// the names that a config.json beside the file gives them; without one they get numbers. `path` is
+// the file's path; for "-" (stdin) no config.json is looked for. `like` is a .safetensors file
+// whose names, shapes and order the tensors get; empty: none. Throws a Failure.
 std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
                                      const std::string& like);
 
-// sluice unpack, verify and info for such a file.
+// `sluice unpack`, `verify` and `info` for a .safetensors file.
 int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
                      const CommonOptions& common);
 int runVerifyWeights(const WeightFile& input, const VerifyOptions& options,

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds for 64-bit Arm, and their tests in qemu's user mode. There is no Vulkan device in there: only the host's code, the
-# packer, the tool and the CPU's decoders run.
+# Builds for 64-bit Arm, and runs the tests in qemu's user mode. There is no Vulkan device in it, so
+# only the code of the host, the packer, the tool and the CPU's decoders are tested.
 arm_packages="g++-aarch64-linux-gnu qemu-user libzstd-dev:arm64 libdeflate-dev:arm64 libxxhash-dev:arm64 zlib1g-dev:arm64
     libre2-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libsquish-dev:arm64"
 
-# Can this machine have packages for arm64 beside its own?
+# Succeeds if this machine can install arm64 packages beside its own.
 allow_arm_packages() {
     command -v dpkg >/dev/null && [ "$(dpkg --print-architecture)" != arm64 ] || return 1
     dpkg --print-foreign-architectures | grep -qx arm64 && return 0
@@ -19,7 +19,7 @@ arm_build() {
         cmake --build build/arm -j "$jobs" --target sluice_tests
 }
 
-# For run_arm and run_check, after start.
+# Called by run_arm and run_check, after start.
 arm_tests() {
     if ! allow_arm_packages; then
         not_run aarch64 all "this machine takes no packages for arm64"

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# As root: runs other vendors' compilers, which need no GPU, and the checkers and translators of newer Debian releases. Each
-# release is a folder of its own (debootstrap), in which the programs built here run as they are.
+# Runs other vendors' shader compilers, which need no GPU, and the checkers and translators of newer
+# Debian releases. Needs root. Each release is a folder (debootstrap), in which the programs that
+# were built here run as they are.
 compilers=$cache/compilers
 compilers_work=$root/build/compilers
 compilers_mirror=http://deb.debian.org/debian
@@ -12,9 +13,9 @@ in_release() { # RELEASE COMMAND...
     "$root/tools/dev.d/in_folder" "$compilers/$1" "$root" "${@:2}"
 }
 
-# make_release RELEASE PACKAGE...: a release with packages, made once. Signatures are checked (by itself debootstrap would
-# only warn if it finds no keys), but not the date until which a list is valid: that of an unfinished release may be some
-# weeks old.
+# make_release RELEASE PACKAGE...: makes the folder of a release with these packages, once.
+# Signatures are checked, since debootstrap by itself only warns if it finds no keys. The expiry
+# date of package lists is not, since lists of an unfinished release may be some weeks old.
 make_release() {
     local release=$1 script=/usr/share/debootstrap/scripts/$1
     shift
@@ -30,8 +31,9 @@ make_release() {
         touch "$compilers/$release/.made"
 }
 
-# Builds, from Debian's own source, Mesa's stand-ins for kernel drivers, which answer drivers as if there were such a GPU,
-# and Turnip, which Debian builds only for Arm. NVK asks four things that the stand-in for nouveau does not know.
+# Builds, from Debian's source, Mesa's stand-ins for kernel drivers, which let a driver believe that
+# it has a certain GPU, and Turnip, which Debian builds only for Arm. NVK asks four things that
+# nouveau's stand-in cannot answer; they are added.
 make_shims() {
     [ ! -f "$compilers/$compilers_mesa/opt/shims/.made" ] || return 0
     note "building Mesa's stand-ins for kernel drivers, and Turnip"
@@ -61,15 +63,17 @@ make_shims() {
         touch /opt/shims/.made' sh "$jobs"
 }
 
-# Copies libraries that newer releases have in other versions; the C and C++ runtimes and the loader are the release's.
+# Copies the libraries of which newer releases have other versions. C and C++ runtimes and the
+# Vulkan loader are the release's own.
 compilers_libraries() {
     mkdir -p "$compilers_work/lib"
     ldd "$bin/sluice" "$bin/sluice_tests" | awk '$3 ~ /^\// { print $3 }' | sort -u |
         grep -vE '/lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s|vulkan)\.so' | xargs cp -L -t "$compilers_work/lib"
 }
 
-# compile TARGET DRIVER ARGUMENTS [VARIABLE=VALUE...]: one target. ARGUMENTS are for `sluice devices --pipelines`. Its output
-# goes to results/TARGET.json, the seconds of processor time that it took to results/TARGET.seconds.
+# compile TARGET DRIVER ARGUMENTS [VARIABLE=VALUE...]: makes all pipelines for one target. ARGUMENTS
+# are for `sluice devices --pipelines`, whose output goes to results/TARGET.json. The CPU seconds go
+# to results/TARGET.seconds.
 compile() {
     local target=$1 manifest=/usr/share/vulkan/icd.d/$2_icd.json arguments=$3 result=$compilers_work/results/$1 code=0 taken
     shift 3
@@ -102,7 +106,7 @@ compile_all() {
     compile amd-navi21-emu32 radeon "--tier emu32" RADV_FORCE_FAMILY=navi21
     for family in tgl dg2 lnl bmg; do
         for size in "" 8 16 32; do
-            case $family-$size in lnl-8 | bmg-8) continue ;; esac # 16 is their least
+            case $family-$size in lnl-8 | bmg-8) continue ;; esac # 16 is their smallest
             compile "intel-$family${size:+-$size}" intel "${size:+--subgroup-size $size}" \
                 LD_PRELOAD=$shims/libintel_noop_drm_shim.so INTEL_STUB_GPU_PLATFORM="$family"
         done
@@ -113,7 +117,7 @@ compile_all() {
     compile nvidia-nvk-ga102 nouveau "" LD_PRELOAD=$shims/libnouveau_noop_drm_shim.so NOUVEAU_CHIPSET=172
 }
 
-# Validates every module, and translates it to three versions of Metal's language.
+# Validates every SPIR-V module, and translates it to three versions of Metal's language.
 compilers_modules() {
     in_release "$compilers_new" sh -c '
         cd "$1" && spirv-val --version | head -n 1 && bad=0
@@ -140,7 +144,8 @@ run_compilers() {
     step modules compilers_modules
     compile_all
     step figures python3 tools/dev.d/compilers_page.py "$compilers_work/results" tests/compilers/figures.json docs/compilers.md
-    # The newer lavapipe by itself, and one tier under the newer layers.
+    # The tests run on this release's newer lavapipe, and one tier once more with its newer
+    # validation layers.
     validation=0 limit=3600
     emulator="$root/tools/dev.d/in_folder $compilers/$compilers_mesa $root env LD_LIBRARY_PATH=$compilers_work/lib"
     # shellcheck disable=SC2046 # variables are words

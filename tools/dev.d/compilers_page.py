@@ -12,7 +12,8 @@ import pathlib
 import re
 import sys
 
-# What a figure is called by RADV, ANV, Turnip and NVK; several names are added up.
+# What RADV, ANV, Turnip and NVK call each figure. If a driver reports several of these names, they
+# are added up.
 FIGURES = {
     "lanes": ["subgroupSize"],
     "registers": ["VGPRs", "Max live registers", "Registers used", "Number of GPRs"],
@@ -177,7 +178,7 @@ def changed_pipelines(targets, before):
         for pipeline, now in target["pipelines"].items():
             then = before.get(name, {}).get("pipelines", {}).get(pipeline)
             if then is None or then == now or then[0] != now[0]:
-                continue  # other lanes change everything
+                continue  # with another number of lanes, nothing can be compared
             said = [f"{what} {shown(a)} to {shown(b)}" for what, a, b in zip(NAMES, then, now) if a != b and what != "code"]
             if said:
                 rows.append([name, f"`{pipeline}`", "; ".join(said)])

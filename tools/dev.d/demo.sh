@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The demo: real game assets, packed, decoded on the best device, compared.
+# The demo: packs real game assets, decodes them on the best device, and compares every byte.
 
 # Unpacks the Debian packages or .pk3 files of folder $1 into folder $2.
 unpack_assets() {
@@ -47,8 +47,8 @@ find_assets() {
     fi
 }
 
-# Prints what zstd -19 makes of the files of folder $1, each cut into independent blocks of 256 KiB, like tiles, with one
-# thread: bytes, and its decoder's MB/s.
+# Prints what zstd -19 makes of the files in folder $1 with one thread: bytes, and the decoder's
+# MB/s. Files are cut into independent blocks of 256 KiB, as tiles are.
 zstd_figures() {
     find "$1" -type f -print0 | xargs -0 -n 100000 zstd -q -b19 -i1 -B256KiB |
         awk '/MB\/s/ { bytes += $2; rate = $6 } END { print bytes, rate }'
@@ -56,7 +56,7 @@ zstd_figures() {
 
 demo_packages="$build_packages mesa-vulkan-drivers unzip zstd"
 
-# Tells what the demo of folder $1 installs, builds and downloads, and how long that takes.
+# Says what the demo of folder $1 will install, build and download, and how long that takes.
 announce_demo() {
     local cuda missing install download build="the library and the tool"
     find_missing $demo_packages
@@ -90,12 +90,13 @@ run_demo() {
     if hardware vulkan || hardware cuda; then
         device=auto
     else
-        # A software device is slow: a quarter of the files, copied into a folder of their own.
+        # A software device is slow, so a quarter of the files is copied into another folder and
+        # used.
         note "no GPU found: software Vulkan (lavapipe), every 4th file in path order"
         device=vulkan:llvmpipe which=quarter
     fi
 
-    # The archive is kept as long as the assets and the code that makes it stay the same.
+    # An archive is used again while the assets and the code that makes it stay the same.
     sources=$(find src/encode src/formats tools/common tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
     key=$( (cd "$assets" && find . -type f -printf '%P %s\n' | LC_ALL=C sort) | sha256sum | cut -c1-16)
     archive=$cache/demo-$which-$key-$sources.sluice peer=$cache/demo-$which-$key.zstd

@@ -66,8 +66,8 @@ def pipeline_rows(device):
     every = times[1]
     known = every or times[0]
     slowest = known["slowest"]
-    return [[cell(known["tier"]), known["threads"],
-             *(f"{one['milliseconds']:.0f} ms ({one['count']})" if one else "not run" for one in times),
+    return [[cell(known["tier"]), f"{known['threads']:d}",
+             *(f"{one['milliseconds']:.0f} ms ({one['count']:d})" if one else "not run" for one in times),
              f"{every['sum']:.0f} ms" if every else "–", f"{cell(slowest['name'])}, {slowest['milliseconds']:.0f} ms"]]
 
 
@@ -96,7 +96,7 @@ def failure_list(reports):
 def read_report(path):
     try:
         report = json.loads(path.read_bytes().decode())
-    except ValueError:
+    except (ValueError, RecursionError):
         report = None
     if not isinstance(report, dict) or report.get("schemaVersion") != 1:
         sys.exit(f"{path}: is no report of schemaVersion 1")
@@ -109,7 +109,7 @@ def page(reports):
                 for device in report["devices"] for cells in rows_of(device)]
 
     machines = [[f"[{cell(name)}](reports/{name}.json)",
-                 *(cell(one[member]) for member in ("sluice", "os", "processor")), one["cores"], cell(one["cuda"])]
+                 *(cell(one[member]) for member in ("sluice", "os", "processor")), f"{one['cores']:d}", cell(one["cuda"])]
                 for name, one in reports]
     return f"""# Devices
 

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Packages and builds.
+# Functions that install packages and build.
 build_packages="g++ cmake ninja-build pkg-config glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev doctest-dev
     libdeflate-dev libzstd-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libre2-dev libtomlplusplus-dev
     libpng-dev libjpeg-dev libsquish-dev"
 test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev clang-format-14 libplacebo-dev
-    dpkg-dev ccache python3"
+    dpkg-dev lintian ccache python3"
 check_packages="clang llvm clang-tidy-14"
 
 note() { printf '\n== %s\n' "$*"; }
@@ -14,7 +14,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Sets `missing` to the packages that are not installed; to none if this is not a Debian system.
+# Sets `missing` to the packages that are not installed; to nothing if this is no Debian system.
 find_missing() { # PACKAGE...
     local package
     missing=()
@@ -24,7 +24,7 @@ find_missing() { # PACKAGE...
     done
 }
 
-# Installs the packages that are missing. Needs no network if none is.
+# Installs packages that are missing. Needs no network if none is.
 need() {
     local missing
     if ! command -v dpkg-query >/dev/null; then
@@ -50,23 +50,23 @@ configure() { # PRESET CMAKE_OPTION...
 build_release() {
     need $build_packages
     note "building"
-    configure release -DSLUICE_CUDA=AUTO # build_tool may have left it out
+    configure release -DSLUICE_CUDA=AUTO # AUTO, since build_tool may have left CUDA out
     cmake --build build/release -j "$jobs"
 }
 
-# Is there a driver of NVIDIA's? The last place is that of Windows' subsystem for Linux.
+# Succeeds if NVIDIA's driver is installed. The last path is that of Windows' subsystem for Linux.
 nvidia_driver() {
     [ -e /proc/driver/nvidia ] || command -v nvidia-smi >/dev/null || [ -e /usr/lib/wsl/lib/nvidia-smi ]
 }
 
-# Is the folder of the release build configured with CUDA?
+# Succeeds if the release build is configured with CUDA.
 configured_with_cuda() {
     grep -q '^SLUICE_NVCC:FILEPATH=/' build/release/CMakeCache.txt 2>/dev/null &&
         ! grep -q '^SLUICE_CUDA:STRING=OFF' build/release/CMakeCache.txt
 }
 
-# Sets `cuda` to the value of SLUICE_CUDA for build_tool: without a driver, compiling CUDA's kernels would be a waste, but a
-# folder that has them keeps them.
+# Sets `cuda` to build_tool's value of SLUICE_CUDA. Without a driver, compiling CUDA kernels would
+# waste time, but a folder that has them already keeps them.
 choose_cuda() {
     cuda=AUTO
     nvidia_driver || configured_with_cuda || cuda=OFF
@@ -91,7 +91,8 @@ download() {
     }
 }
 
-# Gets the distribution's own sources into FOLDER/sources, with package lists of our own: the system's stay as they are.
+# Downloads sources of the distribution into FOLDER/sources. Uses package lists of its own, so that
+# the system's stay as they are.
 debian_sources() { # FOLDER [--download-only] PACKAGE...
     local options folder=$1
     shift
@@ -112,7 +113,8 @@ debian_sources() { # FOLDER [--download-only] PACKAGE...
     apt-get "${options[@]}" update -q && (cd "$folder/sources" && apt-get "${options[@]}" source -q "$@")
 }
 
-# Copies only the headers of packages of this system into a folder for another system: they are the same there.
+# Links the headers of some packages of this system into the prefix of another system, for which
+# they are the same.
 header_links() { # PREFIX
     local name
     mkdir -p "$1/include" "$1/lib/cmake"
@@ -122,8 +124,8 @@ header_links() { # PREFIX
     ln -sfn /usr/share/cmake/nlohmann_json "$1/lib/cmake/nlohmann_json"
 }
 
-# cross_library musl|windows NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: a static library into that system's prefix, unless
-# it is there.
+# cross_library musl|windows NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: builds a static library
+# into that system's prefix, unless it is there.
 cross_library() {
     local system=$1 name=$2 source=$3 prefix=$root/build/$1/prefix toolchain=musl
     local archive=$prefix/lib/$4
@@ -138,7 +140,8 @@ cross_library() {
         cmake --install "$root/build/$system/libraries/$name" && [ -f "$archive" ]
 }
 
-# Prints the driver manifest of SwiftShader, from the system or from the cache; nothing if there is none.
+# Prints the path of SwiftShader's driver manifest, from the system or from the cache; nothing if
+# there is none.
 swiftshader() {
     local manifest deb
     for manifest in /usr/lib/chromium/vk_swiftshader_icd.json "$cache/swiftshader/vk_swiftshader_icd.json"; do
@@ -159,7 +162,8 @@ swiftshader() {
     echo "$manifest"
 }
 
-# Is there a hardware device of this backend? `sluice devices --json` prints one member per line.
+# Succeeds if there is a hardware device of this backend. `sluice devices --json` prints one member
+# in a line.
 hardware() { # vulkan | cuda
     "$bin/sluice" devices --json | awk -v kind="\"device\": \"$1:" '
         /"device": / { ours = index($0, kind) != 0 }

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds against musl (cmake/musl.cmake): what uses glibc alone does not compile or link. Debian has musl, but no C++
-# library for it: libc++ and everything else that is linked are built from the distribution's sources.
+# Builds against musl (cmake/musl.cmake), so that code which relies on glibc does not compile or
+# link. Debian has musl but no C++ library for it, so libc++ and all other libraries are built from
+# the distribution's sources.
 musl_packages="clang-14 musl-tools linux-libc-dev dpkg-dev make perl python3 unicode-data"
 musl=$root/build/musl
 musl_prefix=$musl/prefix
 
-# libc++ is a part of the sources of LLVM, of which it needs some scripts.
+# Builds libc++. Its source is part of LLVM's, some of whose scripts it needs.
 musl_cxx() {
     local archive option options=()
     [ ! -f "$musl_prefix/lib/libc++.a" ] || return 0
@@ -20,13 +21,13 @@ musl_cxx() {
     for option in LIBCXX LIBCXXABI LIBUNWIND; do
         options+=(-D${option}_ENABLE_SHARED=OFF -D${option}_INCLUDE_TESTS=OFF -D${option}_USE_COMPILER_RT=ON)
     done
-    # CMake would try the compiler with it.
+    # WORKS: otherwise CMake tries the compiler with the libc++ that is only being built.
     cross_library musl libc++ "$musl/llvm/runtimes" libc++.a -DCMAKE_CXX_COMPILER_WORKS=ON -DLLVM_INCLUDE_TESTS=OFF \
         -DLLVM_ENABLE_RUNTIMES="libcxx;libcxxabi;libunwind" -DLIBCXX_HAS_MUSL_LIBC=ON \
         -DLIBCXX_INCLUDE_BENCHMARKS=OFF -DLIBCXXABI_USE_LLVM_UNWINDER=ON "${options[@]}"
 }
 
-# Libraries without CMake files of their own, or whose CMake files do too much.
+# Builds the libraries that have no CMake files, or whose CMake files do too much.
 musl_made() {
     local sources=$musl/sources clang flags
     clang=$(clang-14 -print-resource-dir)
@@ -56,7 +57,7 @@ musl_libraries() {
     local sources=$musl/sources name
     mkdir -p "$sources" "$musl_prefix/lib"
     header_links "$musl_prefix"
-    # The kernel's headers: they are no part of a C library.
+    # The kernel's headers, which do not belong to a C library.
     for name in linux asm-generic "$(uname -m)-linux-gnu/asm"; do
         ln -sfn "/usr/include/$name" "$musl_prefix/include/$(basename "$name")"
     done
@@ -77,7 +78,7 @@ musl_build() {
         cmake --build build/musl/sluice -j "$jobs"
 }
 
-# For run_musl and run_check, after start.
+# Called by run_musl and run_check, after start.
 musl_tests() {
     need $musl_packages
     step musl-libraries musl_libraries

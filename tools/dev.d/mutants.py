@@ -25,15 +25,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 SHADERS = re.compile(r"^shaders/([^/]+\.comp|lib/.+\.(glsl|h))$")
 SOURCES = re.compile(r"^src/(formats|api|cpu)/.+\.(cpp|h)$")
-# A header that more objects than this include gets no faults: each fault would recompile all of them.
+# A header that more objects than this include gets no faults, since each fault would recompile all
+# of them.
 MOST_OBJECTS = 12
-# The shaders' forms that software devices run, as cmake/Shaders.cmake compiles them, and the devices that do.
+# The forms of shaders that software devices run, with the flags of cmake/Shaders.cmake and the
+# device that runs each.
 VARIANTS = {"extNarrow": (["-DSLUICE_EXT", "-DSLUICE_NARROW"], "vulkan/ext"),
             "baseNarrow": (["-DSLUICE_NARROW"], "vulkan/base"),
             "emu": (["-DSLUICE_EMU"], "vulkan/emu32")}
 BASELINE = "baseline"
 
-# Faults: name, pattern, replacement.
+# The faults: name, pattern, replacement.
 FAULTS = [
     ("< is <=", re.compile(r"(?<![<\-=])<(?![<=])(?= )"), "<="),
     ("<= is <", re.compile(r"<=(?= )"), "<"),
@@ -52,7 +54,7 @@ FAULTS = [
     ("error dropped", re.compile(r"\bSLUICE_ERROR_[A-Z_]+\b"), "SLUICE_OK"),
 ]
 
-# Which tests concern a file, by words in its path; doctest's own patterns.
+# Which tests concern a file: a word in its path, and doctest's patterns for tests.
 CONCERNS = [
     ("gdeflate", "*gdeflate*,*golden*,range*"), ("huffman", "*gdeflate*,*golden*"), ("bit_reader", "*gdeflate*"),
     ("lz_expand", "*gdeflate*,*golden*"), ("gstd", "*gstd*,range*"), ("rans", "*gstd*"), ("word_stream", "*gstd*"),
@@ -65,10 +67,11 @@ CONCERNS = [
     ("tile_lists", "*pitch*,*gdeflate*,*gstd*"), ("commands", "*pipelines*"), ("cpu/context", "*context*,edges*"),
     ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*,edges*"), ("plan_", "edges*"), ("api/tiles", "tiles*"),
 ]
-# The tests for a file that no word matches.
+# The tests for a file whose path has none of these words.
 BROAD = "*golden*,range*,*filter*,*scan*,*interval*"
 ALL_SECONDS, NEAR_SECONDS = 1500, 600
-# All tests on a device run as this many steps at once; a step whose time was up is begun again.
+# All tests on a device are run in this many steps at once. A step that exceeds its time is begun
+# again.
 PARTS, PART_SECONDS = 6, 900
 
 
@@ -104,7 +107,8 @@ class Fault:
         self.path, self.line, self.kind, self.begin, self.end, self.becomes = path, line, kind, begin, end, becomes
         self.before = text.strip()
         self.after = (text[:begin] + becomes + text[end:]).strip()
-        # The line's own text, so that a verdict outlives changes elsewhere in the file.
+        # The name depends on the line's own text and not on its number, so that a verdict holds
+        # when other lines change.
         self.name = hashlib.sha256(f"{path}|{kind}|{begin}|{text}".encode()).hexdigest()[:12]
 
     def apply(self, text):
@@ -241,7 +245,7 @@ class Workshop:
         os.makedirs(os.path.join(self.home, "faults"), exist_ok=True)
         os.makedirs(os.path.join(self.home, "base"), exist_ok=True)
         log = os.path.join(self.home, "build.txt")
-        # The test program is to run on machines that have none of these libraries.
+        # The test program must run on machines without these libraries.
         configure = ["cmake", "--preset", "release", "-DSLUICE_CUDA=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                      "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
                      "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++ -s"]
@@ -263,7 +267,8 @@ class Workshop:
                                  check=True, capture_output=True, text=True).stdout.splitlines()
         self.link = [line for line in listing if "-o bin/sluice_tests" in line][-1].replace(" -o ", " -fuse-ld=gold -o ")
         for line in listing:
-            # An archive becomes a list of what it holds, so that one object can be another and all others stay in place.
+            # Replaces an archive by the list of its objects, so that one of them can be exchanged
+            # and all others keep their place.
             found = re.search(r"ar qc (libsluice\w*\.a) +(.*?\.o) *&&", line)
             if found:
                 self.link = self.link.replace(f" {found.group(1)} ",

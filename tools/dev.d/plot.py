@@ -30,7 +30,7 @@ def points_of(path):
     best = {}
     for row in rows:
         if row["kernel"] == "gstd" and row["input"] in filtered:
-            continue  # its filters are still to be undone
+            continue  # its filters are not undone yet
         key = (f"{decoder_of(row)}, {bench['backend']}", os.path.basename(row["input"]))
         if key not in best or (row["bytes"], row["gb_per_s"]) > (best[key]["bytes"], best[key]["gb_per_s"]):
             best[key] = row

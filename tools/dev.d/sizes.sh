@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Prints how large every codec makes the demo's assets, kind by kind, and what packing costs, beside the zstd command.
+# Prints how large every codec makes the demo's assets, for each kind of file, and how long packing
+# takes, beside zstd.
 
-# Runs a command and sets `seconds` to the processor time that it took.
+# Runs a command and sets `seconds` to the CPU time that it took.
 timed() {
     local TIMEFORMAT='%U %S'
     seconds=$({ time "$@" >/dev/null; } 2>&1) || {
@@ -12,7 +13,8 @@ timed() {
     seconds=$(awk '{ print $1 + $2 }' <<<"$seconds")
 }
 
-# Adds a line to the result: KIND CODEC BYTES TILE_BYTES SECONDS; tile bytes exclude records, names and padding.
+# Adds a line to the result: KIND CODEC BYTES TILE_BYTES SECONDS. TILE_BYTES has no records, names
+# and padding.
 result() { printf '%s\t%s\t%s\t%s\t%.2f\n' "$@" | tee -a "$sizes"; }
 
 pack_row() { # KIND CODEC PACK_OPTION...
@@ -24,8 +26,8 @@ pack_row() { # KIND CODEC PACK_OPTION...
 
 tile_bytes() { "$tool" info "$1" | awk 'NR > 2 { sum += $2 } END { printf "%.0f", sum }'; }
 
-# Runs libzstd on independent blocks of 256 KiB, like tiles. The command also decodes: the rates that it prints tell how
-# its time divides.
+# Runs zstd on independent blocks of 256 KiB, like tiles. The command decodes too, so the time for
+# encoding follows from the rates that it prints.
 zstd_row() { # KIND LEVEL
     local bytes
     find "$work/$1" -type f -print0 | xargs -0 -n 100000 bash -c '
@@ -36,12 +38,13 @@ zstd_row() { # KIND LEVEL
     result "$1" "zstd-$2" "$bytes" "$bytes" "$seconds"
 }
 
-# Measures whole .zst files, as people have them, and what transcode makes of them.
+# Packs whole .zst files, as people have them, by `sluice transcode`.
 transcode_rows() { # KIND
     local file number=0 bytes
     rm -rf "$work/zst"
     mkdir "$work/zst"
-    while IFS= read -r -d '' file; do # numbered: names must differ without their folders
+    # numbered, since folders are dropped and names might be the same.
+    while IFS= read -r -d '' file; do
         zstd -q -19 --zstd=wlog=18 "$file" -o "$work/zst/$((number += 1)).zst"
     done < <(find "$work/$1" -type f -size +0 -print0)
     bytes=$(find "$work/zst" -type f -printf '%s\n' | awk '{ sum += $1 } END { printf "%.0f", sum }')
@@ -51,8 +54,9 @@ transcode_rows() { # KIND
     result "$1" "transcode" "$(stat -c %s "$work/zst.sluice")" "$(tile_bytes "$work/zst.sluice")" "$seconds"
 }
 
-# SLUICE_SIZES_EVERY=N: every Nth file of a kind in path order. SLUICE_SIZES_KINDS="tga bsp": only these.
-# SLUICE_SIZES_KEEP=FOLDER: the archives stay there, for the benchmark. SLUICE_TOOL: another sluice than the built one.
+# SLUICE_SIZES_EVERY=N: uses every Nth file of a kind, in path order. SLUICE_SIZES_KINDS="tga bsp":
+# only these kinds. SLUICE_SIZES_KEEP=FOLDER: keeps the archives there, for the benchmark.
+# SLUICE_TOOL: uses another sluice than the built one.
 run_sizes() {
     need $build_packages zstd
     [ -n "${SLUICE_TOOL:-}" ] || build_release
@@ -70,6 +74,7 @@ run_sizes() {
         result "$kind" "raw, ${files% *} files" "${files#* }" "${files#* }" 0
         zstd_row "$kind" 3
         zstd_row "$kind" 19
+        for level in 1 6 12; do pack_row "$kind" "zstd-tiles-$level" -c zstd -l $level; done
         for level in 1 12; do pack_row "$kind" "gdeflate-$level" -c gdeflate -l $level; done
         for level in 1 6 12; do pack_row "$kind" "gstd-$level" -c gstd -l $level --filters none; done
         for level in 1 12; do pack_row "$kind" "gstd-$level-filters" -c gstd -l $level; done
@@ -83,7 +88,7 @@ run_sizes() {
     size_table "$sizes"
 }
 
-# For each kind and for all of them: MB, and the ratio to zstd -19.
+# Prints for each kind, and for all together, the MB and the ratio to zstd -19.
 size_table() {
     awk -F '\t' '
         { sub(/^raw.*/, "raw", $2); size[$1, $2] = $3; size["all", $2] += $3 }

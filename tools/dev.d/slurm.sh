@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Packs in shards on a one-node Slurm cluster on 127.0.0.1, in a folder of its own. Needs root, because slurmd does.
+# Packs in shards on a Slurm cluster of one node on 127.0.0.1, set up in a folder. slurmd needs
+# root.
 
-# Writes the configuration of the cluster in folder $1.
+# Writes the configuration of the cluster into folder $1.
 slurm_configuration() {
     local folder=$1 cores
     cores=$(nproc)
@@ -36,7 +37,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
 }
 
-# Ends the daemons of the cluster in folder $1, each by the process number that it wrote down.
+# Ends the daemons of the cluster in folder $1, by the process numbers that they wrote down.
 slurm_stop() {
     local file
     for file in "$1"/slurmctld.pid "$1"/slurmd.pid "$1"/munge/pid; do
@@ -77,7 +78,7 @@ END
     packed=$(sbatch --parsable "$folder/pack.sbatch")
     joined=$(sbatch --parsable --dependency="afterok:$packed" --output="$folder/shards/log.join" \
         --wrap "'$root/$bin/sluice' join -f -v -o '$folder/joined.sluice' '$folder'/shards/*.shard")
-    # A shard whose task was killed is packed again by the same task.
+    # A shard whose task is killed must be packed when the same task is run again.
     until [ -n "$(squeue -h -t running -j "$packed" 2>/dev/null)" ] || [ -f "$folder/shards/1.shard" ]; do sleep 0.1; done
     scancel "${packed}_1" 2>/dev/null || true
     while [ -n "$(squeue -h -j "$packed" 2>/dev/null)" ]; do sleep 1; done

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Long fuzzing. Findings and run times stay in a folder of the cache, so that runs add up; fuzz_run describes what is in
-# it.
+# Long fuzzing. Findings and run times stay in a folder of the cache, so that runs add up. fuzz_run
+# says what the folder contains.
 soak=$cache/fuzz
 
-# Builds the targets and puts them into the folder beside the corpora: kept inputs and the seeds of the repository.
+# Builds the targets into the folder, and adds kept inputs and the repository's seeds to the
+# corpora.
 soak_prepare() {
     configure fuzz
     cmake --build build/fuzz -j "$jobs" --target fuzzers
@@ -16,13 +17,14 @@ soak_prepare() {
     cp -n tests/data/corpus/* "$soak/corpus/fuzz_gdeflate" 2>/dev/null || true
 }
 
-# Runs each target for this many seconds of a processor, or a little less.
+# Runs each target for up to this many CPU seconds.
 soak_each() { # SECONDS
     local targets=("$soak"/bin/*)
     SLUICE_FUZZ_TURN=$1 tools/dev.d/fuzz_run "$soak" $(((${#targets[@]} * $1 + jobs - 1) / jobs)) "$jobs"
 }
 
-# Decodes damaged tiles on every device and tier of this machine and compares with the reference, with a new seed.
+# Decodes damaged tiles on every device and tier of this machine, and compares with the reference.
+# Each run has a new seed.
 soak_mutations() {
     mutations=${SLUICE_SOAK_MUTATIONS:-2000} limit=7200 test_arguments='-tc=*mutated*'
     SLUICE_SEED=$(date +%s)
@@ -33,7 +35,7 @@ soak_mutations() {
     run_queue
 }
 
-# Prints the sums of all runs: a row for each target.
+# Prints what all runs together did, a row for each target.
 soak_report() {
     printf '| target | processor hours | executions | edges, most | turns that did not end well |\n|---|--:|--:|--:|--:|\n'
     awk -F'\t' '{ s[$2] += $3; n[$2] += $4; if ($5 > e[$2]) e[$2] = $5; if ($6 != 0) ++b[$2]; S += $3; N += $4; B += $6 != 0 }
@@ -41,7 +43,8 @@ soak_report() {
               close("sort"); printf "| all | %.2f | %.0f | | %d |\n", S / 3600, N, B }' "$soak/runs.tsv"
 }
 
-# Packs what another machine with a like Linux needs: targets without symbols, their libraries, corpora.
+# Packs what another machine with a similar Linux needs to fuzz: targets without symbols, their
+# libraries, corpora.
 soak_carry() { # FILE
     local folder code=0
     soak_prepare
@@ -55,7 +58,7 @@ soak_carry() { # FILE
     [ "$code" = 0 ] && note "$1: unpack it there, then ./fuzz_run . SECONDS JOBS; bring runs.tsv, corpus and findings back"
 }
 
-# Adds what another machine brought back: FOLDER has its runs.tsv, corpus and findings.
+# Adds what another machine brought back; FOLDER has its runs.tsv, corpus and findings.
 soak_add() { # FOLDER
     [ -s "$1/runs.tsv" ] || {
         echo "$1/runs.tsv: nothing was run there" >&2

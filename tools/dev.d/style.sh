@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Layout (.clang-format) and names (.clang-tidy). Other versions of these programs lay code out in other ways, so only
-# version 14 counts; where it is not installed the closing table says "not run".
+# Checks layout (.clang-format) and names (.clang-tidy). Other versions of these programs lay code
+# out differently, so only version 14 is used. If it is not installed, the closing table says "not
+# run".
 
-# Lists the tracked sources; all sources if this is no checkout.
+# Lists the tracked sources, or all sources if this is no checkout.
 sources() {
     git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' '*.comp' '*.glsl' '*.c' ':!tests/data' 2>/dev/null ||
         find include src shaders tools tests -path tests/data -prune -o -type f \
@@ -23,11 +24,12 @@ version_14() { # PROGRAM: prints the name of its version 14
 }
 
 formatted() { # CLANG_FORMAT
-    sources | xargs -r "$1" --dry-run -Werror # which leaves alone what a file says is "clang-format off"
+    sources | xargs -r "$1" --dry-run -Werror # skips what a file marks as "clang-format off"
 }
 
-# Private data members are m_name. This looks at the lines of declarations below "private:", which .clang-format indents
-# by four columns more; clang-tidy in `check` knows what it looks at, and everything else about names.
+# Private data members are named m_name. This only looks at lines of declarations after "private:",
+# which .clang-format indents by four more columns. clang-tidy, in `check`, understands the code and
+# checks all other names.
 private_members() {
     sources | xargs -r awk '
         FNR == 1 { private = 0 }
@@ -49,7 +51,7 @@ private_members() {
         line ~ /^ *(using|friend|static|struct|class|enum|union|template|typedef|extern|return|@)/ { next }
         line !~ /[;=]|[A-Za-z0-9_>\]]\{/ { next }
         {
-            sub(/[;={].*/, "", line) # of several in one line the first
+            sub(/[;={].*/, "", line) # of several in a line, the first
             gsub(/<[^;]*>/, "", line)
             gsub(/\[[^]]*\]/, "", line)
             sub(/,.*/, "", line)
@@ -65,8 +67,8 @@ private_members() {
         END { exit bad }'
 }
 
-# Files stay below 700 lines. Functions that run on the host have at most 100 lines: .clang-format gives their braces
-# lines of their own.
+# Files stay below 700 lines. Functions of the host have at most 100 lines; their braces are lines
+# of their own, because .clang-format puts them there.
 lengths() {
     sources | xargs -r awk '
         FNR == 1 {
@@ -93,9 +95,9 @@ lengths() {
         END { exit bad }'
 }
 
-# A macro that unrolls a loop (shaders/lib/loops.glsl) stands on a line of its own, in braces if the loop belongs to an if
-# or to another loop: else clang-format hides the loop's body behind its closing bracket, or does not see that it belongs
-# there.
+# A macro that unrolls a loop (shaders/lib/loops.glsl) must stand on a line of its own, and in
+# braces if the loop belongs to an `if` or to another loop. Otherwise clang-format indents the
+# loop's body wrongly.
 loop_bodies() {
     sources | grep -E '\.(comp|glsl)$' | xargs -r awk '
         function refuse(why) {
@@ -124,7 +126,7 @@ check_style() {
     step loop-bodies loop_bodies
 }
 
-# Checks all names in C++ that is compiled here; the build has made the headers that it includes.
+# Checks all names in C++ that this build compiles. The generated headers must have been built.
 tidied() { # CLANG_TIDY
     sed -n 's/.*"file": "\(.*\)".*/\1/p' build/release/compile_commands.json |
         grep -E "^$root/(src|tools|tests)/.*\.cpp$" | sort -u |

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The test runs. Each appends lines to $summary, which becomes the closing table:
+# Runs tests. Each run appends lines to $summary, from which the closing table is made:
 #   "pair: DEVICE TIER passed N failed N skipped N", "pair: DEVICE TIER not run: REASON", "consumer NAME pass|fail"
 summary=$root/build/summary.txt
 lavapipe_manifest=
@@ -15,8 +15,9 @@ find_drivers() {
     swiftshader_manifest=$(swiftshader)
 }
 
-# tests LABEL BUILD DEVICES [VARIABLE=VALUE...]: runs sluice_tests. A run that dies before it says what failed is a failure.
-# The closing table puts $where before the names of devices ("aarch64/").
+# tests LABEL BUILD DEVICES [VARIABLE=VALUE...]: runs sluice_tests. A run that ends without saying
+# what failed counts as a failure. In the closing table, $where stands before the names of the
+# devices ("aarch64/").
 tests() {
     local label=$1 program=$2/bin/sluice_tests devices=$3 own code=0
     shift 3
@@ -24,7 +25,7 @@ tests() {
     own=$(mktemp "$summary.XXXXXX") || return 1
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$own" SLUICE_TEST_VALIDATION="$validation" \
         SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" ${emulator:-} "$program" ${test_arguments:-} || code=$?
-    # A run without any result is a failure too.
+    # A run without any result is a failure as well.
     if [ ! -s "$own" ] || { [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; }; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
     fi
@@ -32,8 +33,8 @@ tests() {
     rm -f "$own"
 }
 
-# Queues a run for run_queue: most runs keep one core busy, so as many go at once as there are cores. Their output is
-# printed when they end.
+# later COMMAND...: queues a run for run_queue, which runs as many at once as there are cores, since
+# most runs keep one core busy. Their output is printed when they end.
 queue=()
 later() { queue+=("$(printf '%q ' "$@")"); }
 run_queue() {
@@ -60,7 +61,7 @@ on_driver() { # MANIFEST: the variables that make the loader see this driver alo
 
 not_run() { echo "pair: $1 $2 not run: $3" >>"$summary"; }
 
-# step NAME COMMAND...: one command that passes or fails.
+# step NAME COMMAND...: runs one command, which passes or fails as a whole.
 step() {
     local name=$1 log=$root/build/$1.log
     shift
@@ -80,13 +81,13 @@ tiers_of() { # MANIFEST
         awk '/"device": /{ first = /"vulkan:0"/ } first && /"tiers": /{ gsub(/.*\[|[],"]/, ""); print }'
 }
 
-# Queues everything once: software Vulkan with every subgroup size, emulated sizes, and the GPUs that are there. $1: build
-# folder.
+# Queues the tests on everything in the build folder $1: software Vulkan with every subgroup size,
+# the emulated sizes, and the GPUs of this machine.
 all_devices() {
     local build=$1 width tier tiers
     # shellcheck disable=SC2046 # variables are words
     if [ -n "$swiftshader_manifest" ]; then
-        # It compiles for minutes per tier: the other emulated sizes are tested on lavapipe.
+        # SwiftShader compiles for minutes, so the other emulated sizes are tested on lavapipe.
         for tier in base emu8; do
             later tests swiftshader "$build" vulkan/$tier $(on_driver "$swiftshader_manifest")
         done
@@ -95,9 +96,10 @@ all_devices() {
     fi
     # shellcheck disable=SC2046
     if [ -n "$lavapipe_manifest" ]; then
-        # Emulated tiers do not depend on the vector width: once is enough.
+        # Emulated tiers do not depend on the vector width, so one width is enough.
         tiers=$(tiers_of "$lavapipe_manifest")
-        for tier in ${tiers:-all}; do # "all" is no tier: a device that cannot be listed fails
+        # There is no tier "all", so a device that cannot be listed fails.
+        for tier in ${tiers:-all}; do
             later tests lavapipe-8 "$build" vulkan/"$tier" $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
         done
         for width in 128 512; do
@@ -124,7 +126,7 @@ gpu_devices() {
     fi
 }
 
-# Prints the closing table and the last line. Fails if anything failed or nothing ran.
+# Prints the closing table and the last line. Fails if anything failed or if nothing ran.
 closing_table() {
     note "result"
     awk '
@@ -155,14 +157,14 @@ hot_reload_test() { # BUILD
     env $(on_driver "$lavapipe_manifest") "$1/bin/hot_reload_test"
 }
 
-# The same with shaders that are not optimised, as in a program that reloads them.
+# Tests hot reload with shaders that are not optimized, as a program that reloads them has.
 dev_test() {
     configure dev && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
         SLUICE_MUTATIONS=1000 hot_reload_test build/dev
 }
 
-# Runs the viewer on a map of the test's own, with the validation layers. An old lavapipe has no descriptor indexing;
-# SwiftShader has.
+# Runs the viewer on a map that the test makes, with the validation layers. An old lavapipe lacks
+# descriptor indexing, which SwiftShader has.
 viewer_test() { # BUILD MANIFEST
     # shellcheck disable=SC2046 # variables are words
     env $(on_driver "$2") SLUICE_VIEWER_ARGUMENTS=--validation "$1/bin/viewer_test"
@@ -179,14 +181,14 @@ viewer_tests() { # NAME BUILD
     done
 }
 
-# Consumers compile the whole library again, most of it from the compiler's cache.
+# Consumers compile the whole library once more; with ccache most of it comes from a cache.
 use_ccache() {
     command -v ccache >/dev/null || return 0
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
     export CCACHE_DIR=${CCACHE_DIR:-$root/build/ccache} CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 }
 
-start() { # PACKAGE...: a build that fails is one failure
+start() { # if the build fails, that counts as one failure
     trap 'echo "0 passed, 1 failed"' EXIT
     need $build_packages $test_packages "$@"
     use_ccache
@@ -196,7 +198,7 @@ start() { # PACKAGE...: a build that fails is one failure
     : >"$summary"
 }
 
-# AMD's compiler, which needs no GPU.
+# Tests AMD's compiler, which needs no GPU.
 amd_test() {
     if compgen -G '/usr/share/vulkan/icd.d/radeon_icd*.json' >/dev/null; then
         step amd-compiler tests/compilers/amd "$bin/sluice"
@@ -205,7 +207,7 @@ amd_test() {
     fi
 }
 
-# Makes and tries the packages of the release build.
+# Makes the packages of the release build and tries them.
 deb_test() {
     if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v cpack >/dev/null; then
         step deb tests/consumers/deb build/release build/deb
@@ -228,7 +230,8 @@ run_test() {
     closing_table
 }
 
-# For the daily loop: the host and the best tier of one software device. It names what it leaves out.
+# For the daily loop: tests the host and the best tier of one software device, and says what it
+# leaves out.
 run_quick_test() {
     start
     check_style
@@ -253,8 +256,9 @@ run_check() {
 
     mutations=100 limit=3600
     # shellcheck disable=SC2046
-    if [ -n "$lavapipe_manifest" ]; then # the layers' GPU-assisted checks do see device addresses
-        # Not with large tiles: the layer's own search loops use up what lavapipe allows a subgroup, and its verdict is wrong then.
+    if [ -n "$lavapipe_manifest" ]; then # the layers' GPU-assisted checks follow device addresses
+        # Large tiles are left out: with them, the layer's own search loops exceed lavapipe's limit on
+        # loop iterations, and its verdict is wrong.
         validation=2 test_arguments='-tce=*golden*,*worst*' tests gpu-assisted build/release vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest")
     fi
 
@@ -267,7 +271,7 @@ run_check() {
     cmake --build build/asan -j "$jobs"
     tests asan build/asan host,cpu
     # shellcheck disable=SC2046
-    if [ -n "$lavapipe_manifest" ]; then # the drivers themselves leak
+    if [ -n "$lavapipe_manifest" ]; then # without leak checks, since the drivers themselves leak
         tests asan build/asan vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest") ASAN_OPTIONS=detect_leaks=0
         ASAN_OPTIONS=detect_leaks=0 viewer_tests viewer-asan build/asan
     fi
@@ -278,7 +282,8 @@ run_check() {
 
     soak_prepare
     step fuzz soak_each "${SLUICE_FUZZ_SECONDS:-60}"
-    # Runs what the fuzzer found on the GPU tiers, each in a process of its own with a time limit.
+    # Runs the inputs that the fuzzer found on the GPU tiers, each in a process of its own with a
+    # time limit.
     limit=600 test_arguments='-tc=*corpus*'
     SLUICE_CORPUS=$soak/corpus/fuzz_gdeflate
     export SLUICE_CORPUS

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The viewer on OpenArena's maps.
+# Runs the viewer on OpenArena's maps.
 
-# The assets that the viewer reads. The archive is kept as long as they and the packer stay the same.
+# Packs the assets that the viewer reads. The archive is used again while they and the packer stay
+# the same.
 pack_for_viewer() { # sets `archive`
     local sources key
     sources=$(find src/encode src/formats tools/common tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
@@ -11,7 +12,7 @@ pack_for_viewer() { # sets `archive`
     if [ ! -f "$archive" ]; then
         rm -f "$cache"/viewer-*.sluice
         note "packing maps and textures"
-        (cd "$assets" && "$root/$bin/sluice" pack --images -c gdeflate -j "$jobs" -o "$archive" \
+        (cd "$assets" && "$root/$bin/sluice" pack --images -j "$jobs" -o "$archive" \
             pak0/scripts pak0/textures pak0/models pak0/gfx pak1-maps/maps pak4-textures/textures)
     fi
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// ./tools/dev watch: decodes in a loop while shaders are edited, and prints each reload.
+// `./tools/dev watch`: decodes in a loop while shaders are edited, and prints what each reload did.
 //   sluice_watch SHADER_FOLDER [DEVICE [TIER]]
 #include <sluice/sluice_dev.h>
 #include <sluice/sluice_device.h>
@@ -66,7 +66,7 @@ int main(int argc, char** argv)
         return fail(error ? error : selector, status);
     }
 
-    // 32 tiles that hold the same 64 KiB.
+    // 32 tiles, which all hold the same 64 KiB.
     constexpr uint32_t tileCount = 32, tileBytes = 65536;
     std::vector<uint8_t> bytes(tileBytes), stream(sluiceGdeflateTileBound(tileBytes));
     for (uint32_t i = 0; i < tileBytes; ++i)

@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Windows by mingw-w64: the libraries that are linked, cross-built from the distribution's sources.
+# Builds and tests for Windows, by mingw-w64 and Wine. The libraries that are linked are built from
+# the distribution's sources.
 windows_packages="mingw-w64 wine wine64 xvfb zip unzip dpkg-dev make bsdutils
     perl python3 unicode-data"
 windows=$root/build/windows
 windows_prefix=$windows/prefix
 
-# These three have no CMake files, or files that make a DLL as well, or lack tables that Debian makes anew.
+# Each of the next three builds a library that has no CMake files, whose CMake files make a DLL as
+# well, or that lacks tables which Debian makes anew.
 windows_libdeflate() {
     local source=$1
     [ ! -f "$windows_prefix/lib/libdeflate.a" ] || return 0
@@ -54,7 +56,9 @@ windows_libraries() {
 
 # --- Building ---
 
-windows_build() { # NAME CMAKE_OPTION...: into build/windows/NAME, with the shaders of the release build
+# windows_build NAME CMAKE_OPTION...: into build/windows/NAME, with the shaders of the release build.
+# $windows_targets: what to build, if not everything.
+windows_build() {
     local name=$1
     shift
     note "building for Windows: $name"
@@ -62,10 +66,10 @@ windows_build() { # NAME CMAKE_OPTION...: into build/windows/NAME, with the shad
         -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release -DSLUICE_WERROR=ON -DSLUICE_CUDA=OFF \
         -DSLUICE_INSTALL=ON -DSLUICE_SHADERS_FROM="$root/build/release/shaders" \
         -DCMAKE_INSTALL_PREFIX="$windows/package/$name" "$@" | grep 'sluice: ' &&
-        cmake --build "$windows/$name" -j "$jobs"
+        cmake --build "$windows/$name" -j "$jobs" ${windows_targets:+--target $windows_targets}
 }
 
-# Checks that the libraries build without warnings for 32-bit processors. None of it runs.
+# Checks that the libraries build without warnings for 32-bit processors. Nothing of it is run.
 windows_32() {
     cmake -G Ninja -S . -B "$windows/32" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
         -DSLUICE_WINDOWS_PROCESSOR=i686 -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release \
@@ -73,7 +77,7 @@ windows_32() {
         -DSLUICE_BUILD_TOOL=OFF -DSLUICE_BUILD_TESTS=OFF && cmake --build "$windows/32" -j "$jobs"
 }
 
-# Tests hot reload on lavapipe, with the shader compiler that it brings along.
+# Builds the test of hot reload, with the shader compiler that it links.
 windows_reload_build() {
     cross_library windows glslang "$(echo "$windows"/sources/glslang-*/)" libglslang.a -DENABLE_OPT=OFF -DENABLE_HLSL=OFF \
         -DENABLE_CTEST=OFF -DCMAKE_INSTALL_LIBDIR=lib &&
@@ -88,8 +92,8 @@ windows_reload() {
         wine "$windows/reload/bin/hot_reload_test.exe" </dev/null
 }
 
-# The zip: the tool, and the library twice, each with its headers and CMake files: as a DLL with its import library in
-# shared/, as static libraries in static/.
+# Makes the zip: the tool, and the library twice with its headers and CMake files, as a DLL with its
+# import library in shared/ and as static libraries in static/.
 windows_zip() {
     local version archive
     version=$(sed -n 's/.*PROJECT_VERSION:STATIC=//p' "$windows/static/CMakeCache.txt")
@@ -105,10 +109,10 @@ windows_zip() {
 
 # --- Running ---
 
-# Wine shows Vulkan to programs where there is a display, which Xvfb gives.
+# Wine shows Vulkan to programs only if there is a display, which Xvfb provides.
 windows_display_process=
 windows_display() {
-    rm -f "$windows/display" # what an earlier run has left is there before Xvfb empties it
+    rm -f "$windows/display" # what an earlier run left would be read before Xvfb empties it
     Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp >"$windows/display" 2>"$windows/display.log" &
     windows_display_process=$!
     local i
@@ -119,9 +123,9 @@ windows_display() {
     DISPLAY=:$(cat "$windows/display") && [ "$DISPLAY" != : ] && export DISPLAY
 }
 
-# Makes programs that Linux can start: they run their .exe under Wine. Wine has a folder of ours. The processes that it
-# leaves behind would keep a pipe open, so they are started before anything is read from one. Arguments arrive in the
-# locale's encoding.
+# Makes scripts that run the .exe of the same name under Wine, in a Wine folder of ours. Wine leaves
+# processes running that would keep a pipe open, so these are started before anything reads from a
+# pipe. Arguments arrive in the locale's encoding.
 windows_wrappers() {
     local name
     mkdir -p "$windows/wrapped/bin"
@@ -143,7 +147,8 @@ windows_end() {
     unset DISPLAY
 }
 
-# Makes a tree of 1,200 files: folders, names with umlauts and other letters, paths of 300 characters, empty files.
+# Makes a tree of 1,200 files: folders, names with umlauts and other letters, paths of 300
+# characters, empty files.
 windows_tree() { # FOLDER
     local i folder long
     long=$(printf 'folder-%.0s' {1..13})/$(printf 'ordner-äöü-%.0s' {1..9})
@@ -166,7 +171,7 @@ windows_tree() { # FOLDER
     done
 }
 
-# Linux and Windows pack the same bytes, and each unpacks them.
+# Checks that Linux and Windows pack the same bytes, and that each unpacks them.
 windows_same() {
     local work=$windows/same longest
     rm -rf "$work"
@@ -183,7 +188,7 @@ windows_same() {
             "$root/build/release/bin/sluice" unpack windows.sluice -q -C linux --device cpu &&
             diff -r tree windows/tree && diff -r tree linux/tree &&
             "$windows/wrapped/bin/sluice" verify windows.sluice -q --compare . --device cpu || exit 1
-        # Names that stand on the command line.
+        # Names with umlauts and other letters must work on the command line, too.
         for tool in "$root/build/release/bin/sluice" "$windows/wrapped/bin/sluice"; do
             rm -rf wörter.sluice ein
             "$tool" pack -q tree/größe tree/日本語/Ελλάδα/numbers-15.txt -o wörter.sluice && mkdir ein &&
@@ -214,7 +219,7 @@ windows_names() {
                 echo "$name: $(cat said.txt)"
                 exit 1
             }
-            # It can be unpacked under another name.
+            # Under another name the file can be unpacked.
             "$windows/wrapped/bin/sluice" unpack archive.sluice "tree/$name" -q -o good --device cpu && cmp good "tree/$name"
         ) || return 1
     done
@@ -229,7 +234,8 @@ windows_names() {
     )
 }
 
-# Types Ctrl+C on a terminal that Wine turns into a console: the tool ends, and its unfinished files are gone.
+# Types Ctrl+C on a terminal that Wine turns into a console: the tool must end and leave no
+# unfinished files.
 windows_interrupt() {
     local work=$windows/interrupt i
     rm -rf "$work"
@@ -249,7 +255,8 @@ windows_interrupt() {
     )
 }
 
-# Builds the consumer's programs against the zip's contents and runs them with its DLL beside them. They check themselves.
+# Builds the consumers' programs against the zip's contents, and runs them with its DLL. The
+# programs check their own results.
 windows_consumer() { # KIND
     local work=$windows/consumer-$1 program
     rm -rf "$work"
@@ -269,7 +276,8 @@ windows_consumer() { # KIND
     done
 }
 
-# The DLL exports exactly what the headers declare, and needs only what every Windows has.
+# Checks that the DLL exports exactly what the headers declare, and needs only what every Windows
+# has.
 windows_exports() {
     local dump=$windows/dll.txt
     x86_64-w64-mingw32-objdump -p "$windows/shared/bin/sluice.dll" >"$dump" || return 1
@@ -278,7 +286,8 @@ windows_exports() {
         ! grep 'DLL Name' "$dump" | grep -viE 'KERNEL32.dll|msvcrt.dll'
 }
 
-# Runs a part unless it has passed with these very programs: an interrupted command resumes where it was.
+# windows_once NAME COMMAND...: runs a part unless it has passed with these very programs, so that
+# an interrupted command goes on where it was.
 windows_once() { # NAME COMMAND...
     local name=$1 passed=$windows/passed/$1 programs lines
     shift
@@ -319,13 +328,14 @@ windows_steps() {
     windows_step names windows_names
     windows_step interrupt windows_interrupt
     where=wine/ windows_once tests tests windows build/windows/wrapped host,cpu
-    # The tests of the tool are those of Linux: a shell of Linux starts the tool for Windows.
+    # Tests of the tool run on Linux, whose shell starts the tool for Windows.
     where=wine/tool/ test_arguments='-sf=*tests/tool/*' \
         windows_once tool tests windows-tool build/release host SLUICE_TOOL="$windows/wrapped/bin/sluice" SLUICE_TOOL_SYSTEM=windows
     if [ -z "$lavapipe_manifest" ]; then
         not_run wine/lavapipe all "lavapipe is not installed"
     else
-        for tier in ext base; do # the layers of Linux do not see what Wine calls
+        # Validation is off, since the layers of Linux do not see Wine's calls.
+        for tier in ext base; do
             # shellcheck disable=SC2046 # variables are words
             where=wine/ validation=0 windows_once lavapipe-$tier tests windows-lavapipe build/windows/wrapped vulkan/$tier \
                 $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256

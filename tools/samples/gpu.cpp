@@ -48,7 +48,8 @@ Gpu::Gpu(uint32_t kernels, const std::string& device, const std::string& tier)
     m_pipelines->getProperties(m_properties);
 }
 
-// Uses memory that the host can write. An engine would have memory of both kinds and copy.
+// Takes memory that the host can write, to keep the samples simple. (An engine would also have
+// memory that only the device can reach, and would copy data to it.)
 Buffer Gpu::allocate(uint64_t size)
 {
     using Memory = sluice::VulkanEngine::Memory;
@@ -58,7 +59,7 @@ Buffer Gpu::allocate(uint64_t size)
 
 double Gpu::submit()
 {
-    m_engine->barrier(m_commands); // the host will read the results
+    m_engine->barrier(m_commands); // so that the host sees the results
     m_engine->submit();
     m_engine->waitIdle();
     return m_engine->milliseconds(m_engine->lastValue());
@@ -91,11 +92,11 @@ uint32_t Gpu::laneWorkgroup() const
 {
     const uint32_t subgroup = m_chosen.subgroupSize;
     if (isEmulated() || subgroup < 32) return std::max(32u, subgroup);
-    // float_tile.glsl states how much shared memory a workgroup of 1,024 needs. On an H200 this
-    // size is the fastest for its decoder.
+    // On an H200 the decoder of float_tile.glsl is fastest in workgroups of 1,024 invocations. They
+    // are used only where the device has as much shared memory as that file says they take.
     const VkPhysicalDeviceLimits& limits = m_properties.properties.limits;
     const bool fits =
-        subgroup == 32 && limits.maxComputeSharedMemorySize >= 17672 + 32 * 512 + 1024;
+        subgroup == 32 && limits.maxComputeSharedMemorySize >= 17808 + 768 * (1024 / 32);
     return std::min({fits ? 1024u : 512u,
                      limits.maxComputeWorkGroupInvocations / subgroup * subgroup,
                      m_properties13.maxComputeWorkgroupSubgroups * subgroup});

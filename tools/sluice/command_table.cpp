@@ -2,13 +2,16 @@
 #include "tools/sluice/command_table.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
 
 #include "tools/common/device.h"
 #include "tools/common/pack_filters.h"
+#include "tools/common/platform.h"
 #include "tools/bench/bench.h"
+#include "tools/sluice/verb_texts.h"
 
 namespace sluice {
 namespace {
@@ -24,8 +27,8 @@ std::vector<std::string> split(const std::string& text, const char* separators)
     return words;
 }
 
-// Returns the first words of the benchmark's kernel names. The names contain blanks, and a filter
-// may be any part of a name.
+// Returns the first words of the benchmark's kernel names, as words for --filter. A name may
+// contain blanks, and --filter takes any part of a name.
 std::vector<std::string> benchFamilies()
 {
     std::vector<std::string> families;
@@ -37,7 +40,8 @@ std::vector<std::string> benchFamilies()
     return families;
 }
 
-// Returns the possible values of options with this value name. CLI11 does not check these values.
+// Returns the words that an option may take if its help calls its value `value`; CLI11 does not
+// check these options.
 std::vector<std::string> wordsOf(const std::string& value)
 {
     if (value == "DEV") return {"auto", "cpu", "vulkan", "cuda"};
@@ -59,7 +63,7 @@ TableOption optionOf(const CLI::Option& option)
     made.isRequired = option.get_required();
     made.repeats = option.get_expected_max() == CLI::detail::expected_max_vector_size;
     if (option.get_items_expected_max() == 0) return made;
-    // CLI11's text is "TYPE", then ":" and the values that it allows: "{a,b}", "UINT in [1 - 12]".
+    // CLI11 describes a value as "TYPE", then ":" and what it allows: "{a,b}", "UINT in [1 - 12]".
     const std::string type = option.get_type_name();
     const size_t brace = type.find('{'), colon = type.find(':');
     if (brace != std::string::npos)
@@ -72,55 +76,112 @@ TableOption optionOf(const CLI::Option& option)
     return made;
 }
 
-class HelpFormatter : public CLI::Formatter {
+// Returns how wide a help text may be: as COLUMNS says, or else the terminal.
+size_t helpColumns()
+{
+    constexpr uint32_t kUsual = 80, kLeast = 40, kMost = 120;
+    const char* const given = std::getenv("COLUMNS");
+    uint32_t columns = given != nullptr ? uint32_t(std::strtoul(given, nullptr, 10)) : 0;
+    if (columns == 0) columns = terminalColumns(OutputStream::out);
+    return columns == 0 ? kUsual : std::clamp(columns, kLeast, kMost);
+}
+
+// Writes help texts in lines that fit the terminal.
+class HelpText {
 public:
-    std::string make_option_desc(const CLI::Option* option) const override
+    // Adds text from the column `indent` on; `used` columns of the line are taken. Words stay
+    // whole; one that is too long for a line has a line of its own.
+    void add(const std::string& text, size_t indent, size_t used = 0)
     {
-        return wrapped(option->get_description());
+        size_t column = used;
+        const auto pad = [&] {
+            m_text.append(indent > column ? indent - column : 0, ' ');
+            column = std::max(indent, column);
+        };
+        pad();
+        std::istringstream words(text);
+        bool isFirst = true;
+        for (std::string word; words >> word; isFirst = false) {
+            if (!isFirst && column + 1 + word.size() > m_columns) {
+                m_text += '\n';
+                column = 0;
+                pad();
+                isFirst = true;
+            }
+            if (!isFirst) m_text += ' ', ++column;
+            m_text += word;
+            column += word.size();
+        }
+        m_text += '\n';
     }
-    std::string make_option_name(const CLI::Option* option, bool isPositional) const override
+    void heading(const char* text) { m_text += std::string("\n") + text + ":\n"; }
+    // Adds a name and what it means, beside it if there is room.
+    void addRow(const std::string& name, const std::string& meaning)
     {
-        if (isPositional) return option->get_name(true);
-        std::string names;
-        for (const std::string& name : optionOf(*option).names)
-            names += (names.empty() ? "" : ",") + name;
-        return names;
+        const size_t indent = m_columns < 80 ? 8 : 30;
+        const std::string start = "  " + name;
+        const bool fits = start.size() + 2 <= indent;
+        m_text += start + (fits ? "" : "\n");
+        add(meaning, indent, fits ? start.size() : 0);
     }
-    std::string make_option_opts(const CLI::Option* option) const override
-    {
-        const TableOption made = optionOf(*option);
-        std::string text;
-        if (!made.value.empty() && option->nonpositional()) text += " " + made.value;
-        if (made.repeats) text += " ...";
-        if (made.isRequired) text += " (required)";
-        for (const CLI::Option* other : option->get_needs())
-            text += " (with " + other->get_name() + ")";
-        for (const CLI::Option* other : option->get_excludes())
-            text += " (without " + other->get_name() + ")";
-        return text;
-    }
-    std::string make_subcommand(const CLI::App* verb) const override
-    {
-        std::stringstream out;
-        CLI::detail::format_help(out, verb->get_name(), wrapped(verb->get_description()),
-                                 get_column_width());
-        return out.str();
-    }
+    const std::string& text() const { return m_text; }
 
 private:
-    // Breaks lines. CLI11 indents the text after a line break by the width of the first column.
-    std::string wrapped(const std::string& text) const
+    const size_t m_columns = helpColumns();
+    std::string m_text;
+};
+
+// Returns "-o,--output FILE (required)" or the like.
+std::string headOf(const CLI::Option& option)
+{
+    const TableOption made = optionOf(option);
+    std::string text;
+    for (const std::string& name : made.names)
+        text += (text.empty() ? "" : ",") + name;
+    if (!made.value.empty()) text += (text.empty() ? "" : " ") + made.value;
+    if (made.repeats) text += " ...";
+    if (made.isRequired) text += " (required)";
+    for (const CLI::Option* other : option.get_needs())
+        text += " (with " + other->get_name() + ")";
+    for (const CLI::Option* other : option.get_excludes())
+        text += " (without " + other->get_name() + ")";
+    return text;
+}
+
+class HelpFormatter : public CLI::Formatter {
+public:
+    std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override
     {
-        std::istringstream words(text);
-        std::string lines;
-        size_t width = 0, columns = 100 - get_column_width();
-        for (std::string word; words >> word; width += word.size()) {
-            const bool fits = width + 1 + word.size() <= columns;
-            lines += width == 0 ? "" : fits ? " " : "\n";
-            width = width == 0 ? 0 : fits ? width + 1 : 0;
-            lines += word;
+        const bool isTool = app->get_parent() == nullptr;
+        const std::string verb = isTool ? "" : app->get_name();
+        HelpText help;
+        help.add(app->get_description(), 0);
+        help.add("Usage: " + synopsisOf(verb), 0);
+        for (const bool positional : {true, false}) {
+            bool any = false;
+            for (const CLI::Option* option : app->get_options()) {
+                if (option->get_positional() != positional) continue;
+                if (!any) help.heading(positional ? "Arguments" : "Options");
+                any = true;
+                help.addRow(headOf(*option), option->get_description());
+            }
         }
-        return lines;
+        help.heading("Examples");
+        for (const VerbExample& example : textsOf(verb).examples) {
+            help.add(example.command, 2);
+            help.add(example.meaning, 6);
+        }
+        if (!isTool) {
+            help.add("", 0);
+            help.add("-f, -q, -v, --tuning and --max-input are options of every command; see "
+                     "sluice --help.",
+                     0);
+            return help.text();
+        }
+        help.heading("Subcommands");
+        for (const CLI::App* one : app->get_subcommands([](const CLI::App*) { return true; }))
+            help.addRow(one->get_name(), one->get_description());
+        return help.text();
     }
 };
 
@@ -128,7 +189,7 @@ private:
 
 bool TableOption::takesFiles() const
 {
-    const char* const files[] = {"FILE", "IN", "SHARD", "OLD", "NEW", "PATCH"};
+    const char* const files[] = {"FILE", "IN", "LIST", "SHARD", "OLD", "NEW", "PATCH"};
     return std::any_of(std::begin(files), std::end(files),
                        [&](const char* one) { return value == one; });
 }
@@ -142,7 +203,7 @@ CommandTable tableOf(const CLI::App& app)
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
         TableVerb made{verb->get_name(), verb->get_description(), {}, {}};
         for (const CLI::Option* option : verb->get_options()) {
-            if (option == verb->get_help_ptr()) continue; // listed among the options of every verb
+            if (option == verb->get_help_ptr()) continue; // every verb lists it
             (option->get_positional() ? made.positionals : made.options)
                 .push_back(optionOf(*option));
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The verbs and options of the command line as data, from which --help, shell completions and
-// manual pages are made.
+// The verbs and options of the command line as data. --help, shell completions and manual pages are
+// made from it.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,15 @@ class FormatterBase;
 namespace sluice {
 
 struct TableOption {
-    std::vector<std::string> names; // "-o", "--force"; none for a positional
-    std::string value; // the name of its value in the help, "FILE"; empty: it takes none
-    std::vector<std::string> words; // the possible values, as far as known
+    std::vector<std::string> names; // for example "-o", "--force"; none if positional
+    std::string value; // what the help calls its value: "FILE"; empty: it takes no value
+    std::vector<std::string> words; // its possible values, as far as they are known
     std::string help;
-    bool isList = false;  // the value may be several words with commas
+    bool isList = false;  // the value may be a list with commas
     bool repeats = false; // it may be given several times
     bool isRequired = false;
 
-    // These say what a shell may offer as the value besides `words`.
+    // These say what else a shell may offer as the value, besides `words`.
     bool takesFiles() const;
     bool takesFolders() const { return value == "DIR"; }
 };
@@ -37,25 +37,26 @@ struct TableVerb {
 
 struct CommandTable {
     std::string help;
-    std::vector<TableOption> options; // these options are allowed after every verb too
+    std::vector<TableOption> options; // options that are allowed after every verb
     std::vector<TableVerb> verbs;
 };
 
 CommandTable tableOf(const CLI::App& app);
 
-// Formats the text of --help with the names and values of the table, in lines of 100 columns.
+// Formats the text of --help in lines that fit the terminal, or COLUMNS, with names and values as in
+// the table.
 std::shared_ptr<CLI::FormatterBase> helpFormatter();
 
 extern const std::vector<std::string> kShells; // the shells that have completions
 // Returns a script that a shell loads.
 std::string completionScript(const CommandTable& table, const std::string& shell);
-// Returns the manual page of a verb or, if `verb` is empty, of the tool.
+// Returns the manual page of a verb, or of the whole tool if `verb` is empty.
 std::string manualPage(const CommandTable& table, const std::string& verb);
 
-// sluice completion, sluice man.
+// `sluice completion`.
 int runCompletion(const CommandTable& table, const std::string& shell);
-// Writes the pages of all verbs into `folder`. If it is empty, prints the page of one verb to
-// stdout.
+// `sluice man`: writes the pages of all verbs into `folder`. If that is empty, prints the page of
+// one verb to stdout.
 int runManual(const CommandTable& table, const std::string& verb, const std::string& folder,
               const CommonOptions& common);
 

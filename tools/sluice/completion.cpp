@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice completion: shell scripts that know every verb, option and value. They run no program when
-// a key is pressed, because everything is in the script.
+// `sluice completion`: shell scripts that know every verb, option and value. Everything is in the
+// script, so that no program runs when a key is pressed.
 #include <algorithm>
 #include <cstdio>
 
@@ -36,7 +36,7 @@ std::string verbsOf(const CommandTable& table, const std::string& separator)
     return joined(names, separator);
 }
 
-// Returns as much of the beginning of a help text as fits beside a name.
+// Returns the beginning of a help text, short enough to stand beside a name.
 std::string brief(const std::string& help)
 {
     constexpr size_t columns = 60;
@@ -56,7 +56,7 @@ std::string replaced(const std::string& text, const std::string& characters,
     return made;
 }
 
-// Quotes text in single quotes for a shell.
+// Puts text in single quotes for bash and zsh.
 std::string quoted(const std::string& text)
 {
     std::string made = "'";
@@ -94,7 +94,7 @@ std::string bashScript(const CommandTable& table)
             if (!option.value.empty())
                 values +=
                     "    " + casesOf(verb.name + ",", option) + ") " + bashValue(option) + " ;;\n";
-        // The script offers the words for the first positional, then any number of files.
+        // The script offers the words for the first positional, and any number of files after it.
         std::string kind = "any", words;
         for (const TableOption& positional : verb.positionals) {
             if (!positional.words.empty()) words = joined(positional.words, " ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sluice command: reads the command line and calls a verb.
+// The sluice command: reads the command line and runs a verb.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -12,42 +12,21 @@
 #include "tools/sluice/pack/block_encoder.h"
 #include "tools/sluice/pack/cache_folder.h"
 #include "tools/common/codecs.h"
+#include "tools/sluice/command_line.h"
 #include "tools/sluice/command_table.h"
 #include "tools/common/expand_paths.h"
 #include "tools/common/files.h"
-#include "tools/sluice/report/field_report.h"
 #include "tools/common/shard.h"
 #include "tools/sluice/shared_options.h"
-#include "tools/bench/bench.h"
 #include "tools/common/engine.h"
-#include "tools/sluice/tune/tune.h"
 #include "tools/sluice/usage_error.h"
 
 namespace {
 
 using namespace sluice;
 
-struct CommandLine {
-    CommonOptions common;
-    PackOptions pack;
-    JoinOptions join;
-    TranscodeOptions transcode;
-    UnpackOptions unpack;
-    VerifyOptions verify;
-    DeviceOptions selftest;
-    BenchOptions bench;
-    TuneOptions tune;
-    PipelineOptions pipelines;
-    ReportOptions report;
-    std::string cacheAction, cacheFolder, cacheSize;
-    DiffOptions diff;
-    ApplyOptions patch;
-    InfoOptions info;
-    std::string shell, manVerb, manFolder;
-    bool devicesJson = false, selftestJson = false;
-};
-
-// Returns "gstd (default); gdeflate; ..."; `names` receives the values of -c.
+// Returns the help of -c, "gstd (default); gdeflate; ...". `names` receives the values that -c
+// takes.
 std::string codecHelp(std::vector<std::string>& names)
 {
     std::string archives, raw;
@@ -59,98 +38,115 @@ std::string codecHelp(std::vector<std::string>& names)
     return archives + "with --raw: " + raw;
 }
 
+// Adds the options that say which files are packed, and under which names.
+void addNames(CLI::App& verb, PackOptions& options)
+{
+    verb.add_flag("-L,--dereference", options.dereference,
+                  "follow links in folders and pack what they lead to; a link that is a FILE is "
+                  "followed anyway");
+    addValue(verb, "-C,--directory", "DIR", options.directory,
+             "FILEs, and those of -T, are relative to this folder, and are stored under the names "
+             "that they have in it");
+    addValue(verb, "-T,--files-from", "LIST", options.list,
+             "also pack the files and folders of this list, one a line, or with 0 between them; - "
+             "is stdin. A tab and a NAME behind a file is what it is stored under");
+    verb.add_option("--strip", options.strip,
+                    "leave out the first N folders of each name; a NAME of -T stays whole")
+        ->check(CLI::Range(0u, 4096u));
+    addValue(verb, "--prefix", "FOLDER", options.prefix,
+             "put this in front of each name, after --strip: textures makes textures/NAME");
+    verb.add_flag("--skip-bad-names", options.skipBadNames,
+                  "leave out files whose names cannot stand in an archive, such as names with "
+                  "control characters; else they are an error");
+}
+
 void definePack(CLI::App& verb, CommandLine& line)
 {
     PackOptions& options = line.pack;
-    verb.add_option("-o,--output", options.output, "the archive; - is stdout")->type_name("FILE");
+    addValue(verb, "-o,--output", "FILE", options.output, "the archive; - is stdout");
     std::vector<std::string> names;
     const std::string help = codecHelp(names);
-    verb.add_option("-c,--codec", options.codec, help)
-        ->type_name("CODEC")
-        ->check(CLI::IsMember(names));
+    addValue(verb, "-c,--codec", "CODEC", options.codec, help)->check(CLI::IsMember(names));
     verb.add_option("-l,--level", options.level,
                     "1 (fastest) to 12 (smallest); default 9; for float tiles it only decides "
                     "whether fp8 E4M3 is made smaller (10 and more)")
         ->check(CLI::Range(1u, 12u));
     addDecodeSpeed(verb, options.decodeSpeed);
     addCopyDepth(verb, options.copyDepth);
-    verb.add_option("--tile-size", options.tileKib,
-                    "gstd: the most KiB of a tile, 64 (short lists decode faster) to 256 "
-                    "(smallest); default 256")
-        ->check(CLI::Range(64u, 256u));
-    verb.add_option("--filters", options.filters,
-                    "gstd: auto (default), by the file's type and trial; none; a list to use "
-                    "whether it pays or not: " +
-                        filterNames(",") +
-                        "; or a list to leave out, the rest as with auto: no-planes,no-up and so "
-                        "on. Files above 1 GiB get none")
-        ->type_name("FILTERS");
+    addSize(verb, "--tile-size", {1024, 1024, 64 << 10, 256 << 10},
+            "gstd, zstd: the most that a tile holds, in KiB unless a unit says else, 64 (short "
+            "lists decode faster) to 256 (smallest); default " +
+                std::to_string(kDefaultTileKib) + ", with zstd " + std::to_string(kZstdTileKib),
+            [&options](uint64_t bytes) { options.tileKib = uint32_t(bytes >> 10); });
+    addValue(verb, "--filters", "FILTERS", options.filters,
+             "gstd: auto (default), by the file's type and trial; none; a list to use "
+             "whether it pays or not: " +
+                 filterNames(", ") +
+                 "; or a list to leave out, the rest as with auto: no-planes,no-up and so "
+                 "on. Files above 1 GiB get none");
     verb.add_flag(
         "--images", options.images,
         "KTX2 and DDS files as images: the supercompression of KTX2 is undone, filters go "
         "by the format, each level of 64 KiB or more starts a tile, and the index tells "
         "what the images are. TGA, PNG and JPEG files become KTX2 textures with mip levels");
-    verb.add_option(
-            "--bc", options.bc,
-            "--images: the blocks of textures made from pictures: none (default), RGBA8; auto, "
-            "BC1 for opaque colours, BC3 for those with alpha, BC4 for a single channel, "
-            "BC5 for normal maps; bc1, bc3, bc4, bc5")
-        ->type_name("FORMAT")
+    addValue(verb, "--bc", "FORMAT", options.bc,
+             "--images: the blocks of textures made from pictures: none (default), RGBA8; auto, "
+             "BC1 for opaque colours, BC3 for those with alpha, BC4 for a single channel, "
+             "BC5 for normal maps; bc1, bc3, bc4, bc5")
         ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
-    verb.add_flag("!--no-mips", options.mips, "--images: textures keep only their largest level");
-    addMaxOutput(verb, options.maxOutput);
-    verb.add_flag("!--no-share", options.share,
-                  "share no tiles: small files get tiles of their own, as all others do");
-    addThreads(verb, options.threads);
-    verb.add_option("--exclude", options.excludes,
-                    "leave out files and folders that match this glob: * ? do not match /, ** "
-                    "does; without / it is compared with the last component of a name")
-        ->type_name("GLOB")
+    addValue(verb, "--kind", "KIND=GLOB", options.kinds,
+             "--images: what the pictures are whose names match the glob: color; data, such as "
+             "roughness; normal; mask, of which red counts; or auto (default), by name and texels. "
+             "The last one that matches counts")
         ->allow_extra_args(false);
-    verb.add_option("--cache", options.cache,
-                    "a folder that keeps what was encoded: files and tiles that an earlier run "
-                    "packed with the same options are taken from it. The archive is the same")
-        ->type_name("DIR");
-    verb.add_option("--cache-size", line.cacheSize,
-                    "the most bytes that the cache keeps after the run, such as 500M or 20G: the "
-                    "least recently used go first; default: no limit")
-        ->type_name("SIZE");
-    verb.add_option("--rules", options.rules,
-                    "a TOML file that says by globs how files are encoded")
-        ->type_name("FILE");
-    verb.add_option("--explain", options.explain,
-                    "pack nothing, but tell how the file of this name would be packed, and why")
-        ->type_name("NAME");
-    verb.add_option("--order", options.order,
-                    "lay files out in the order of this list of names, one per line, the rest "
-                    "after them")
-        ->type_name("FILE");
-    verb.add_option("--against", options.against,
-                    "an older archive of these files: tiles whose content is still in a file are "
-                    "cut as they were, so that a patch from it is small")
-        ->type_name("FILE");
-    verb.add_option("--shard", options.shard,
-                    "K/N: only the Kth of N parts of the archive; join puts them together")
-        ->type_name("K/N");
-    verb.add_option("--emit-ninja", options.emitNinja,
-                    "pack nothing, but write a build file for Ninja that packs in shards and joins "
-                    "them")
-        ->type_name("FILE");
+    verb.add_flag("!--no-mips", options.mips, "--images: textures keep only their largest level");
+    addMaxOutput(verb, options.maxOutput,
+                 "--images: how large an image may be in memory; default 128M, or 16 times the "
+                 "file's size if that is more. A larger one is packed as any other file");
+    verb.add_flag("!--no-share", options.share,
+                  "share no tiles: small files get tiles of their own, as all others do, and equal "
+                  "tiles are stored again");
+    addThreads(verb, options.threads);
+    addValue(verb, "--exclude", "GLOB", options.excludes,
+             "leave out files and folders that match this glob: * ? do not match /, ** "
+             "does; without / it is compared with the last component of a name")
+        ->allow_extra_args(false);
+    addValue(verb, "--cache", "DIR", options.cache,
+             "a folder that keeps what was encoded: files and tiles that an earlier run "
+             "packed with the same options are taken from it. The archive is the same");
+    addValue(verb, "--cache-size", "SIZE", line.cacheSize,
+             "the most bytes that the cache keeps after the run, such as 500M or 1.5GiB: the "
+             "least recently used go first; default: no limit");
+    addValue(verb, "--rules", "FILE", options.rules,
+             "a TOML file that says by globs how files are encoded");
+    addValue(verb, "--explain", "NAME", options.explain,
+             "pack nothing, but tell how the file of this name would be packed, and why");
+    addValue(verb, "--order", "FILE", options.order,
+             "lay files out in the order of this list of names, one per line, the rest "
+             "after them");
+    addValue(verb, "--against", "FILE", options.against,
+             "an older archive of these files: tiles whose content is still in a file are "
+             "cut as they were, so that a patch from it is small");
+    addValue(verb, "--shard", "K/N", options.shard,
+             "K/N: only the Kth of N parts of the archive; join puts them together");
+    addValue(verb, "--emit-ninja", "FILE", options.emitNinja,
+             "pack nothing, but write a build file for Ninja that packs in shards and joins "
+             "them");
     verb.add_option("--shards", options.shards, "--emit-ninja: how many shards; default 8")
         ->check(CLI::Range(1u, 65535u));
+    addNames(verb, options);
     verb.add_flag("--dry-run", options.dryRun, "list what would be packed, and write nothing");
     verb.add_flag("--raw", options.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
                   "DFloat11 or ECF8");
-    verb.add_option("--group", options.groups,
-                    "df11 and ecf8: join the weights below each module that this expression "
-                    "matches; it may use . [] () | * + ? \\d \\w")
-        ->type_name("REGEX")
+    addValue(verb, "--group", "REGEX", options.groups,
+             "df11 and ecf8: join the weights below each module that this expression "
+             "matches; it may use . [] () | * + ? \\d \\w")
         ->allow_extra_args(false);
-    verb.add_option("FILE", options.inputs, "files and folders")->required();
+    verb.add_option("FILE", options.inputs, "files and folders");
 }
 
-// Returns the options that each shard gets, as they were given.
+// Returns the options that each shard of --emit-ninja gets, as they were given.
 std::vector<std::string> shardWords(const CLI::App& verb)
 {
     std::vector<std::string> words;
@@ -183,6 +179,12 @@ int pack(const CLI::App& verb, CommandLine& line)
     const std::pair<const char*, bool> forArchives[] = {
         {"--images", options.images},
         {"--no-share", !options.share},
+        {"--dereference", options.dereference},
+        {"--directory", !options.directory.empty()},
+        {"--files-from", !options.list.empty()},
+        {"--strip", options.strip != 0},
+        {"--prefix", !options.prefix.empty()},
+        {"--skip-bad-names", options.skipBadNames},
         {"--exclude", !options.excludes.empty()},
         {"--cache", !options.cache.empty()},
         {"--rules", !options.rules.empty()},
@@ -199,6 +201,8 @@ int pack(const CLI::App& verb, CommandLine& line)
         throw Failure{exitUsage, "--max-output is for --images"};
     if (!options.mips && !options.images) throw Failure{exitUsage, "--no-mips is for --images"};
     if (options.bc != "none" && !options.images) throw Failure{exitUsage, "--bc is for --images"};
+    if (!options.kinds.empty() && !options.images)
+        throw Failure{exitUsage, "--kind is for --images"};
     if (options.bc != "none" && !hasBlockEncoder())
         throw Failure{exitUnsupported, "--bc needs libsquish, which this build does not have"};
     if (!options.raw && codec.plan == nullptr)
@@ -222,8 +226,8 @@ int pack(const CLI::App& verb, CommandLine& line)
         throw Failure{exitUsage, std::string(one.name) + " is for " + takers};
     }
     if (options.output.empty() && (!options.writesNothing() || !options.emitNinja.empty()))
-        throw Failure{exitUsage, "-o is required"};
-    if (!options.shard.empty()) shardFromText(options.shard); // reports what is wrong with it
+        throw Failure{exitUsage, "-o is required: it names the archive; see sluice pack --help"};
+    if (!options.shard.empty()) shardFromText(options.shard); // throws if the text is wrong
     if (options.emitNinja.empty() && options.shards != 0)
         throw Failure{exitUsage, "--shards is for --emit-ninja"};
     if (!options.emitNinja.empty()) {
@@ -231,9 +235,13 @@ int pack(const CLI::App& verb, CommandLine& line)
             !options.explain.empty())
             throw Failure{exitUsage,
                           "--emit-ninja goes without --shard, --dry-run, --explain and -o -"};
+        if (!options.list.empty() && !isFile(options.list))
+            throw Failure{exitUsage, "--emit-ninja: each shard reads the list again, so -T takes "
+                                     "a regular file, not stdin or a pipe"};
         if (options.shards == 0) options.shards = 8;
         options.words = shardWords(verb);
-        for (const std::string& file : {options.rules, options.order, options.against})
+        for (const std::string& file :
+             {options.rules, options.order, options.against, options.list})
             if (!file.empty()) options.dependencies.push_back(file);
     }
     if (!line.cacheSize.empty()) {
@@ -253,9 +261,8 @@ void defineCache(CLI::App& verb, CommandLine& line)
         ->check(CLI::IsMember({"info", "trim"}))
         ->required();
     verb.add_option("DIR", line.cacheFolder, "the folder of pack --cache")->required();
-    verb.add_option("--cache-size", line.cacheSize,
-                    "trim: the most bytes that the cache keeps, such as 500M or 20G")
-        ->type_name("SIZE");
+    addValue(verb, "--cache-size", "SIZE", line.cacheSize,
+             "trim: the most bytes that the cache keeps, such as 500M or 20G");
 }
 
 int cache(const CLI::App&, CommandLine& line)
@@ -283,6 +290,12 @@ void defineTranscode(CLI::App& verb, CommandLine& line)
     addCopyDepth(verb, line.transcode.copyDepth);
     addThreads(verb, line.transcode.threads);
     addMaxOutput(verb, line.transcode.maxOutput);
+    verb.add_flag("--reblock", line.transcode.reblock,
+                  "make a Zstandard file, not an archive: FILE with the same matches, in blocks of "
+                  "at most 2,048 sequences, which GPUs decode sooner, and with a seek table");
+    addSize(verb, "--frame-size", {1024, 1, 1024, 1 << 30},
+            "with --reblock: begin a frame every so many KiB, and search for matches anew",
+            [&options = line.transcode](uint64_t bytes) { options.frameSize = uint32_t(bytes); });
     verb.add_option("FILE", line.transcode.inputs,
                     "Zstandard files, with windows up to 128 MiB and without dictionaries")
         ->required();
@@ -290,10 +303,9 @@ void defineTranscode(CLI::App& verb, CommandLine& line)
 
 void addOnly(CLI::App& verb, Selection& selection)
 {
-    verb.add_option("--only", selection.globs,
-                    "also assets whose names match this glob, as for pack --exclude; may be given "
-                    "several times")
-        ->type_name("GLOB")
+    addValue(verb, "--only", "GLOB", selection.globs,
+             "also assets whose names match this glob, as for pack --exclude; may be given "
+             "several times")
         ->allow_extra_args(false);
 }
 
@@ -304,28 +316,43 @@ void addKeepGoing(CLI::App& verb, bool& keepGoing)
                   "code is the same");
 }
 
+void addZstd(CLI::App& verb, ZstdOptions& options)
+{
+    addValue(verb, "-D,--dictionary", "FILE", options.dictionary,
+             "Zstandard files: the dictionary of their frames, trained or raw");
+    verb.add_option_function<std::string>(
+            "--max-window",
+            [&options](const std::string& text) {
+                options.maxWindow = sizeFromText("--max-window", text);
+                if (options.maxWindow == 0)
+                    throw Failure{exitUsage, "--max-window: 0 would refuse everything"};
+            },
+            "Zstandard files: refuse frames that need a larger window in memory; default 448M")
+        ->type_name("SIZE");
+}
+
 void defineUnpack(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("IN", line.unpack.input,
-                    "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; "
-                    "- is stdin")
+                    "a .sluice archive, a tile stream, a Zstandard file or a .safetensors file of "
+                    "DFloat11 or ECF8; - is stdin")
         ->required();
     verb.add_option("NAME", line.unpack.selection.names,
-                    "assets of an archive, or folders with everything below them; default all");
+                    "further inputs of the same kind; and assets, or folders with everything "
+                    "below them; default all. A word that is a name in the first archive is that");
     addOnly(verb, line.unpack.selection);
     verb.add_flag("--list", line.unpack.list,
                   "print the names, with -v the sizes, and unpack nothing");
     addKeepGoing(verb, line.unpack.keepGoing);
     addMaxOutput(verb, line.unpack.maxOutput);
-    CLI::Option* folder = verb.add_option("-C,--directory", line.unpack.folder,
-                                          "the folder to unpack into; default .")
-                              ->type_name("DIR");
-    verb.add_option("-o,--output", line.unpack.output, "the file for a single asset; - is stdout")
-        ->type_name("FILE")
+    CLI::Option* folder = addValue(verb, "-C,--directory", "DIR", line.unpack.folder,
+                                   "the folder to unpack into; default .");
+    addValue(verb, "-o,--output", "FILE", line.unpack.output,
+             "the file for a single asset; - is stdout")
         ->excludes(folder);
-    verb.add_option("--like", line.unpack.like,
-                    "a .safetensors model whose tensor names and shapes to restore")
-        ->type_name("FILE");
+    addValue(verb, "--like", "FILE", line.unpack.like,
+             "a .safetensors model whose tensor names and shapes to restore");
+    addZstd(verb, line.unpack.zstd);
     addDevice(verb, line.unpack.device);
     addDecodeThreads(verb, line.unpack.device.threads);
 }
@@ -334,18 +361,17 @@ void defineInfo(CLI::App& verb, CommandLine& line)
 {
     verb.add_option(
             "IN", line.info.input,
-            "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Shows how "
-            "many tiles have which filters; with -v also their settings, tile by tile")
+            "a .sluice archive, a tile stream, a Zstandard file or a .safetensors file; - is "
+            "stdin. Shows how many tiles have which filters; with -v also their settings, tile by "
+            "tile")
         ->required();
-    verb.add_option("--sort", line.info.sort,
-                    "name (default); size: stored bytes, largest first; ratio: what shrinks "
-                    "least comes first")
-        ->type_name("KEY")
+    addValue(verb, "--sort", "KEY", line.info.sort,
+             "name (default); size: stored bytes, largest first; ratio: what shrinks "
+             "least comes first")
         ->check(CLI::IsMember({"name", "size", "ratio"}));
-    CLI::Option* const page = verb.add_option("--html", line.info.html,
-                                              "write a page about an archive to this file: a map "
-                                              "of stored bytes, types, codecs, filters")
-                                  ->type_name("FILE");
+    CLI::Option* const page = addValue(verb, "--html", "FILE", line.info.html,
+                                       "write a page about an archive to this file: a map "
+                                       "of stored bytes, types, codecs, filters");
     verb.add_flag("--json", line.info.json, "everything, for programs")->excludes(page);
 }
 
@@ -356,9 +382,9 @@ void defineVerify(CLI::App& verb, CommandLine& line)
     addOnly(verb, line.verify.selection);
     addKeepGoing(verb, line.verify.keepGoing);
     addMaxOutput(verb, line.verify.maxOutput);
-    verb.add_option("--compare", line.verify.compare,
-                    "compare every byte with the files below this folder")
-        ->type_name("DIR");
+    addValue(verb, "--compare", "DIR", line.verify.compare,
+             "compare every byte with the files below this folder");
+    addZstd(verb, line.verify.zstd);
     addDevice(verb, line.verify.device);
     addDecodeThreads(verb, line.verify.device.threads);
 }
@@ -367,9 +393,9 @@ void defineDiff(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("OLD", line.diff.old, "the archive that its users have")->required();
     verb.add_option("NEW", line.diff.now, "the archive that they are to get")->required();
-    verb.add_option("-o,--output", line.diff.output, "the patch; - is stdout")
-        ->type_name("FILE")
-        ->required();
+    addValue(verb, "-o,--output", "FILE", line.diff.output,
+             "also make a patch; - is stdout, which then gets no list");
+    verb.add_flag("--json", line.diff.json, "the list, for programs");
 }
 
 void definePatch(CLI::App& verb, CommandLine& line)
@@ -377,163 +403,9 @@ void definePatch(CLI::App& verb, CommandLine& line)
     verb.add_option("OLD", line.patch.old, "the archive that the patch was made for")->required();
     verb.add_option("PATCH", line.patch.patch, "what diff wrote; - is stdin")->required();
     addMaxOutput(verb, line.patch.maxOutput);
-    verb.add_option(
-            "-o,--output", line.patch.output,
-            "the new archive; with -f it may be OLD, which is replaced only if all is right")
-        ->type_name("FILE")
+    addValue(verb, "-o,--output", "FILE", line.patch.output,
+             "the new archive; with -f it may be OLD, which is replaced only if all is right")
         ->required();
-}
-
-void defineDevices(CLI::App& verb, CommandLine& line)
-{
-    verb.add_flag("--json", line.devicesJson, "the list, for programs");
-    PipelineOptions& options = line.pipelines;
-    CLI::Option* const show = verb.add_flag(
-        "--pipelines", options.show,
-        "a Vulkan device's pipelines instead, each made anew: milliseconds, bytes of SPIR-V and "
-        "what the driver reports about its code; with -v everything it reports");
-    verb.add_option("--device", options.device.device,
-                    "only this one, as for unpack; with --pipelines default vulkan")
-        ->type_name("DEV");
-    verb.add_option("--tier", options.device.tier,
-                    "the tier whose pipelines are made, as for unpack")
-        ->type_name("TIER")
-        ->needs(show);
-    verb.add_option("--kernels", options.kernels,
-                    "only these families: scan, compact, interval, gdeflate, gstd, filter, float, "
-                    "df11, fse, tile_streams, checksum; several with commas")
-        ->type_name("FAMILY")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->needs(show);
-    verb.add_flag("--necessary", options.necessary, "leave out the variants that only serve speed")
-        ->needs(show);
-    verb.add_option("--threads", options.threads, "how many threads make them; default 1")
-        ->check(CLI::Range(1u, 256u))
-        ->needs(show);
-    verb.add_option("--cache", options.cache, "a file that keeps what the driver compiled")
-        ->type_name("FILE")
-        ->needs(show);
-    verb.add_option(
-            "--subgroup-size", options.subgroupSize,
-            "compile for subgroups of this many lanes, if the device has them; default: the "
-            "size that a context takes")
-        ->check(CLI::Range(4u, 128u))
-        ->needs(show);
-}
-
-void defineSelftest(CLI::App& verb, CommandLine& line)
-{
-    verb.add_option("--device", line.selftest.device, "as for unpack, or all")->type_name("DEV");
-    verb.add_option("--tier", line.selftest.tier,
-                    "only this one; default: all that the device can run")
-        ->type_name("TIER");
-    verb.add_flag("--json", line.selftestJson, "the results, for programs");
-}
-
-void defineBench(CLI::App& verb, CommandLine& line)
-{
-    BenchOptions& options = line.bench;
-    verb.add_option("--device", options.device, "as for unpack")->type_name("DEV");
-    verb.add_flag("--graphics-queue", options.graphicsQueue,
-                  "Vulkan: on a queue that also does graphics, not one for compute only");
-    verb.add_option("--filter", options.filters,
-                    "only kernels whose name contains this, or equals it if = comes first; several "
-                    "with commas. They are " +
-                        benchKernels())
-        ->type_name("KERNEL")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    verb.add_option("--input", options.inputs,
-                    "a file to measure with: an archive, a tile stream, weights of a .safetensors "
-                    "file, or any other, which is packed first; may be given several times; at "
-                    "least one kernel must be able to use it")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
-    verb.add_option("--tiles-at-once", options.tilesAtOnce,
-                    "gstd: how many tiles are in flight; several values with commas; default 512, "
-                    "on GPUs also 2048 and 4096")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(CLI::Range(1u, 1u << 24));
-    addDecodeSpeed(verb, options.decodeSpeed);
-    verb.add_option("--stream-folder", options.streamFolder,
-                    "stream: a folder on the disk to measure; default $TMPDIR, or /tmp")
-        ->type_name("DIR");
-    verb.add_option("--stream-size", options.streamMegabytes,
-                    "stream: MB of output per pass; default 8000 on a GPU, else twice the input")
-        ->check(CLI::Range(1u, 1000000u));
-    verb.add_option("--stream-threads", options.streamThreads,
-                    "stream: how many threads of the streamer read; default 8, or one per core")
-        ->check(CLI::Range(1u, 64u));
-    verb.add_flag("--stream-ours", options.streamOursOnly, "stream: without the peers");
-    verb.add_option("--seconds", options.seconds,
-                    "about how long it may take; what is left out is named; 0: no limit; "
-                    "default 40 without --filter and --input, else no limit")
-        ->check(CLI::Range(0.0, 86400.0));
-    verb.add_option("--json", options.json, "also write the figures to this file")
-        ->type_name("FILE");
-    verb.add_option("--html", options.html, "also write a page with plots and a table to this file")
-        ->type_name("FILE");
-}
-
-int bench(const CLI::App&, CommandLine& line)
-{
-    line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
-    line.bench.force = line.common.force;
-    if (line.bench.json == "-" && line.bench.html == "-")
-        throw Failure{exitUsage, "--json - and --html - would be mixed on stdout"};
-    return runBench(line.bench);
-}
-
-void defineTune(CLI::App& verb, CommandLine& line)
-{
-    TuneOptions& options = line.tune;
-    addDevice(verb, options.device);
-    verb.add_option("--seconds", options.seconds, "about how long it takes; default 60")
-        ->check(CLI::Range(0.0, 86400.0));
-    verb.add_option("--only", options.only,
-                    "members to measure, such as scan.workgroups or scan; several are allowed")
-        ->type_name("NAME");
-    verb.add_flag("--candidates", options.candidates,
-                  "measure nothing: print the row in use and what would be measured");
-    verb.add_option("--json", options.json, "also write all measurements to this file")
-        ->type_name("FILE");
-}
-
-void defineReport(CLI::App& verb, CommandLine& line)
-{
-    ReportOptions& options = line.report;
-    verb.add_option("-o,--output", options.output, "the report, JSON; - is stdout")
-        ->type_name("FILE")
-        ->required();
-    verb.add_option("--device", options.device, "as for unpack; default all")->type_name("DEV");
-    verb.add_option("--seconds", options.seconds,
-                    "about how long it may take; what is left out is named; 0: no limit; "
-                    "default 90")
-        ->check(CLI::Range(0.0, 86400.0));
-}
-
-void defineCompletion(CLI::App& verb, CommandLine& line)
-{
-    verb.add_option("SHELL", line.shell, "the shell that is to complete verbs, options and values")
-        ->check(CLI::IsMember(kShells))
-        ->required();
-}
-
-void defineMan(CLI::App& verb, CommandLine& line)
-{
-    verb.add_option("COMMAND", line.manVerb,
-                    "the command whose page to print; without it the page of sluice itself");
-    verb.add_option("--folder", line.manFolder, "write the pages of all commands into this folder")
-        ->type_name("DIR");
-}
-
-int man(const CLI::App& verb, CommandLine& line)
-{
-    if (!line.manVerb.empty() && !line.manFolder.empty())
-        throw Failure{exitUsage, "--folder takes the pages of all commands"};
-    return runManual(tableOf(*verb.get_parent()), line.manVerb, line.manFolder, line.common);
 }
 
 constexpr struct Verb {
@@ -545,15 +417,16 @@ constexpr struct Verb {
     {"cache", "show or trim what pack --cache keeps", defineCache, cache},
     {"join", "join the shards of pack --shard into an archive", defineJoin,
      [](const CLI::App&, CommandLine& l) { return runJoin(l.join, l.common); }},
-    {"transcode", "turn Zstandard files into an archive of gstd", defineTranscode,
+    {"transcode", "turn Zstandard files into an archive of gstd, or one into short blocks",
+     defineTranscode,
      [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
-    {"unpack", "decode an archive or a bare stream", defineUnpack,
+    {"unpack", "decode an archive, a Zstandard file or a bare stream", defineUnpack,
      [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
-    {"info", "show what is in an archive or a stream", defineInfo,
+    {"info", "show what is in an archive, a Zstandard file or a stream", defineInfo,
      [](const CLI::App&, CommandLine& l) { return runInfo(l.info, l.common); }},
     {"verify", "decode and check, write nothing", defineVerify,
      [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
-    {"diff", "make a patch from an old archive to a new one", defineDiff,
+    {"diff", "list what differs between two archives, and make a patch", defineDiff,
      [](const CLI::App&, CommandLine& l) { return runDiff(l.diff, l.common); }},
     {"patch", "make the new archive from the old one and a patch", definePatch,
      [](const CLI::App&, CommandLine& l) { return runPatch(l.patch, l.common); }},
@@ -569,22 +442,22 @@ constexpr struct Verb {
      }},
     {"tune", "find the best row of tuning for the device by measuring", defineTune,
      [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
-    {"bench", "measure the kernels, and the peers that are present", defineBench, bench},
+    {"bench", "measure the kernels, and the peers that are present", defineBench, runBenchVerb},
     {"report", "write what a problem report needs: machine, devices, tests, speed", defineReport,
      [](const CLI::App&, CommandLine& l) { return runReport(l.report, l.common); }},
     {"completion", "print the script that makes a shell complete command lines", defineCompletion,
      [](const CLI::App& verb, CommandLine& l) {
          return runCompletion(tableOf(*verb.get_parent()), l.shell);
      }},
-    {"man", "print a manual page", defineMan, man}};
+    {"man", "print a manual page", defineMan, runManVerb}};
 
 void define(CLI::App& app, CommandLine& line)
 {
     app.formatter(helpFormatter());
     app.require_subcommand(1);
-    app.fallthrough(); // -f, -q and -v may be anywhere on the line
-    app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR,
-                                                 SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
+    app.fallthrough(); // so that -f, -q and -v may stand anywhere
+    app.set_version_flag("-V,--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR,
+                                                    SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
     app.add_flag("-f,--force", line.common.force, "overwrite existing files");
     app.add_flag("-q,--quiet", line.common.quiet, "no output but errors");
     app.add_flag("-v,--verbose", line.common.verbosity, "more output; -vv for more");
@@ -596,7 +469,7 @@ void define(CLI::App& app, CommandLine& line)
     app.add_option_function<std::string>(
            "--max-input",
            [](const std::string& text) { limitPipes(sizeFromText("--max-input", text)); },
-           "how many bytes may come through a pipe, such as 500M or 20G; default 512M")
+           "how many bytes may come through a pipe, such as 500M or 1.5GiB; default 512M")
         ->type_name("SIZE");
     for (const Verb& verb : kVerbs)
         verb.define(*app.add_subcommand(verb.name, verb.help), line);
@@ -614,6 +487,7 @@ int runVerb(const CLI::App& app, CommandLine& line)
             for (const std::string& output : {line.unpack.output, line.bench.json, line.bench.html})
                 refuseOwnInput(output, {line.common.tuning.substr(1)});
         line.common.tuning = tuningText(line.common.tuning);
+        checkTuning(line.common.tuning);
     }
     for (auto* const paths : {&line.pack.inputs, &line.join.inputs, &line.transcode.inputs})
         *paths = expandedPaths(*paths);
@@ -625,21 +499,36 @@ int runVerb(const CLI::App& app, CommandLine& line)
 
 void flushResults()
 {
-    std::cout.flush(); // CLI11 prints help by it
+    std::cout.flush(); // CLI11 has printed help through it
     if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         throw Failure{exitIo, "stdout cannot be written"};
 }
 
-// Does what the line asks for. Returns the exit code, or throws a Failure.
+// Makes "VERB --help" of "help VERB".
+std::vector<std::string> plainWords(std::vector<std::string> words)
+{
+    const auto first = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+        return word.empty() || word[0] != '-';
+    });
+    if (first == words.end() || *first != "help") return words;
+    words.erase(first);
+    words.push_back("--help");
+    return words;
+}
+
+// Does what the command line asks for. Returns the exit code, or throws a Failure.
 int run(CLI::App& app, CommandLine& line, const std::vector<std::string>& arguments)
 {
     int code = exitOk;
+    const std::string wrong = lookalikeError(app, arguments);
+    if (!wrong.empty()) throw Failure{exitUsage, wrong};
     try {
-        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // in reverse
+        // CLI11 wants the last word first.
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
         code = runVerb(app, line);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() != 0) throw Failure{exitUsage, usageError(app, error, arguments)};
-        app.exit(error); // prints the help or the version that was asked for
+        app.exit(error); // prints the help or the version, which were asked for
     }
     flushResults();
     return code;
@@ -649,7 +538,7 @@ int run(CLI::App& app, CommandLine& line, const std::vector<std::string>& argume
 
 int main(int argc, char** argv)
 {
-    const std::vector<std::string> arguments = startProgram(argc, argv);
+    const std::vector<std::string> arguments = plainWords(startProgram(argc, argv));
     CommandLine line;
     CLI::App app("Compressed assets in, bytes on the GPU out.", "sluice");
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice man: manual pages, in the macros of man(7).
+// `sluice man`: manual pages, written in the macros of man(7).
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -7,13 +7,15 @@
 #include <cstring>
 
 #include "tools/sluice/command_table.h"
+#include "tools/sluice/suggest.h"
+#include "tools/sluice/verb_texts.h"
 #include "tools/common/files.h"
 #include "tools/common/platform.h"
 
 namespace sluice {
 namespace {
 
-// Escapes text so that troff interprets nothing in it.
+// Escapes text for troff, which would interpret some of its characters.
 std::string roff(const std::string& text)
 {
     std::string made;
@@ -99,11 +101,33 @@ std::string endOf(const CommandTable& table, const std::string& verb)
            "formats.\n";
 }
 
+// Returns the line by which the verb is called, with its words that are to be replaced in italics.
+std::string synopsis(const std::string& verb)
+{
+    std::string text = bold(verb.empty() ? "sluice" : "sluice " + verb), word;
+    for (const char c : synopsisOf(verb).substr(verb.empty() ? 6 : 7 + verb.size()) + "\n") {
+        if (std::isupper(uint8_t(c)) != 0) {
+            word += c;
+            continue;
+        }
+        text += (word.empty() ? "" : italic(word)) + roff(std::string(1, c));
+        word.clear();
+    }
+    return text;
+}
+
+std::string examples(const std::string& verb)
+{
+    std::string text = ".SH EXAMPLES\n";
+    for (const VerbExample& example : textsOf(verb).examples)
+        text += ".TP\n" + bold(example.command) + "\n" + roff(example.meaning) + ".\n";
+    return text;
+}
+
 std::string toolPage(const CommandTable& table)
 {
     std::string text = start("sluice", "decompresses assets on the GPU; packs and checks archives");
-    text += bold("sluice") + " " + italic("COMMAND") + " [" + italic("OPTION") + "]... [" +
-            italic("ARGUMENT") + "]...\n.SH DESCRIPTION\n" + roff(table.help) +
+    text += synopsis("") + ".SH DESCRIPTION\n" + roff(table.help) +
             "\nResults go to stdout, everything else to stderr.\n\\&\"\\-\" as a file name is "
             "stdin or stdout where the help says so.\nA file that could not be written whole is "
             "not left behind.\n.SH COMMANDS\n";
@@ -115,25 +139,21 @@ std::string toolPage(const CommandTable& table)
            "the\ndefault is ~/.cache.\n.TP\n" +
            bold("TMPDIR") +
            "\nWhere files are made that have no name: what goes through stdin and stdout, and the\n"
-           "files of the benchmark.\n" +
-           endOf(table, "");
+           "files of the benchmark.\n.TP\n" +
+           bold("COLUMNS") +
+           "\nHow wide help texts are; by default as wide as the terminal, or 80 columns.\n" +
+           examples("") + endOf(table, "");
 }
 
 std::string verbPage(const CommandTable& table, const TableVerb& verb)
 {
     std::string text = start("sluice-" + verb.name, verb.help);
-    text += bold("sluice " + verb.name) + " [" + italic("OPTION") + "]...";
-    for (const TableOption& positional : verb.positionals) {
-        const std::string name =
-            italic(positional.value) + (positional.repeats ? "..." : std::string());
-        text += " " + (positional.isRequired ? name : "[" + name + "]");
-    }
-    text += "\n.SH DESCRIPTION\n";
+    text += synopsis(verb.name) + ".SH DESCRIPTION\n";
     text += verb.positionals.empty() ? bold("sluice " + verb.name) + " takes no arguments.\n"
                                      : optionsText(verb.positionals);
     if (!verb.options.empty()) text += ".SH OPTIONS\n" + optionsText(verb.options);
     return text + ".SH \"OPTIONS OF EVERY COMMAND\"\n" + optionsText(table.options) +
-           endOf(table, verb.name);
+           examples(verb.name) + endOf(table, verb.name);
 }
 
 } // namespace
@@ -143,7 +163,13 @@ std::string manualPage(const CommandTable& table, const std::string& verb)
     if (verb.empty()) return toolPage(table);
     const auto found = std::find_if(table.verbs.begin(), table.verbs.end(),
                                     [&](const TableVerb& one) { return one.name == verb; });
-    if (found == table.verbs.end()) throw Failure{exitUsage, "man: there is no command " + verb};
+    if (found == table.verbs.end()) {
+        std::vector<std::string> verbs;
+        for (const TableVerb& one : table.verbs)
+            verbs.push_back(one.name);
+        throw Failure{exitUsage, "man: there is no command '" + printable(verb) + "'" +
+                                     suggestion(verb, verbs)};
+    }
     return verbPage(table, *found);
 }
 

@@ -3,18 +3,33 @@
 
 #include <sluice/sluice_encode.h>
 
-#include "tools/sluice/pack/cache_folder.h"
-
 namespace sluice {
+
+void addSize(CLI::App& verb, const char* name, const SizeRule& rule, const std::string& help,
+             std::function<void(uint64_t)> set)
+{
+    verb.add_option_function<std::string>(
+            name,
+            [set = std::move(set), rule, name](const std::string& text) {
+                const uint64_t value = sizeFromText(name, text, rule.unit);
+                if (value % rule.step != 0 || value < rule.least || value > rule.most)
+                    throw Failure{exitUsage,
+                                  formatText("%s: '%s' is not between %llu and %llu bytes, or no "
+                                             "multiple of %llu",
+                                             name, printable(text).c_str(), wide(rule.least),
+                                             wide(rule.most), wide(rule.step))};
+                set(value);
+            },
+            help)
+        ->type_name("SIZE");
+}
 
 void addDevice(CLI::App& verb, DeviceOptions& options)
 {
-    verb.add_option("--device", options.device,
-                    "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N")
-        ->type_name("DEV");
-    verb.add_option("--tier", options.tier,
-                    "base, ext, emu4 ... emu128, native, fast or ref; the best one if not given")
-        ->type_name("TIER");
+    addValue(verb, "--device", "DEV", options.device,
+             "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N");
+    addValue(verb, "--tier", "TIER", options.tier,
+             "base, ext, emu4 ... emu128, native, fast or ref; the best one if not given");
 }
 
 void addDecodeSpeed(CLI::App& verb, uint32_t& value)
@@ -36,26 +51,24 @@ void addCopyDepth(CLI::App& verb, uint32_t& value)
 
 void addOutput(CLI::App& verb, std::string& output)
 {
-    verb.add_option("-o,--output", output, "the archive; - is stdout")
-        ->type_name("FILE")
-        ->required();
+    addValue(verb, "-o,--output", "FILE", output, "the archive; - is stdout")->required();
 }
 
 void addThreads(CLI::App& verb, uint32_t& threads)
 {
-    verb.add_option("-j,--threads", threads, "threads; default one per core")
-        ->check(CLI::Range(1u, 4096u));
+    verb.add_option("-j,--threads", threads, "threads; 0, the default, is one per core")
+        ->check(CLI::Range(0u, 4096u));
 }
 
 void addDecodeThreads(CLI::App& verb, uint32_t& threads)
 {
     threads = 0;
     verb.add_option("-j,--threads", threads,
-                    "threads that decode tiles on the CPU; default one per core")
-        ->check(CLI::Range(1u, 4096u));
+                    "threads that decode tiles on the CPU; 0, the default, is one per core")
+        ->check(CLI::Range(0u, 4096u));
 }
 
-void addMaxOutput(CLI::App& verb, uint64_t& maxOutput)
+void addMaxOutput(CLI::App& verb, uint64_t& maxOutput, const char* help)
 {
     verb.add_option_function<std::string>(
             "--max-output",
@@ -64,8 +77,10 @@ void addMaxOutput(CLI::App& verb, uint64_t& maxOutput)
                 if (maxOutput == 0)
                     throw Failure{exitUsage, "--max-output: 0 would refuse everything"};
             },
-            "refuse what decodes to more, such as 500M or 20G; default 512M, or 100 times the "
-            "file's size if that is more")
+            help != nullptr
+                ? help
+                : "refuse what decodes to more, such as 500M or 1.5GiB; default 512M, or 100 times "
+                  "the file's size if that is more")
         ->type_name("SIZE");
 }
 

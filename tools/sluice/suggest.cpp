@@ -7,8 +7,8 @@
 namespace sluice {
 namespace {
 
-// Returns how many letters must be changed, added, removed or swapped with their neighbour to turn
-// one word into the other.
+// Returns how many letters of `a` must be changed, added, removed or swapped with the next letter
+// to turn `a` into `b`.
 size_t distance(const std::string& a, const std::string& b)
 {
     std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);

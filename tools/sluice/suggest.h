@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// "Did you mean": guesses the name behind a typing error.
+// Guesses which name the user meant by a word with a typing error.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace sluice {
 
 // Returns " (did you mean 'NAME'?)" with the name that differs from `word` in the fewest letters,
-// or "" if no name is similar.
+// or "" if none is similar.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names);
 
 } // namespace sluice

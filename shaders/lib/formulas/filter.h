@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Predictors and values of filters (docs/format.md, 8.3 and 8.5).
+// The arithmetic of predictions and of the coded forms of values (docs/format.md, 8.2 to 8.6).
 #ifndef SLUICE_FORMULAS_FILTER_H
 #define SLUICE_FORMULAS_FILTER_H
 
@@ -8,13 +8,16 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Fields of the word that describes a run of columns, and of the word of a single column.
+// These three functions return fields of the word of a run of columns, or of the word of a single
+// column: the bytes of a value, the predictor, and 1 + the number of the base column (0: there is
+// no base).
 SLUICE_FORMULA u32 filterWordBytes(u32 word) { return 1u << (word >> 8 & 3u); }
 SLUICE_FORMULA u32 filterWordPredictor(u32 word) { return word >> 16 & 0xffu; }
-SLUICE_FORMULA u32 filterWordBase(u32 word) { return word >> 24; } // 1 + its column, or 0
+SLUICE_FORMULA u32 filterWordBase(u32 word) { return word >> 24; }
 
-// These predict a value from its neighbours to the left, above, and above to the left, as unsigned
-// numbers. Only the low bits of the gradient are meaningful; the caller masks the result.
+// These functions predict a value from its neighbours on the left, above, and above to the left
+// (upLeft), as unsigned numbers. The gradient may have more bits than a value; the caller drops the
+// upper ones.
 SLUICE_FORMULA u32 filterGradient(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }
 
 // The median of left, up and their gradient (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
@@ -25,10 +28,11 @@ SLUICE_FORMULA u32 filterMedian(u32 left, u32 up, u32 upLeft) {
     return left + up - SLUICE_MIN(SLUICE_MAX(upLeft, low), high);
 }
 
-// Returns half of the sum, rounded down; the sum itself may need 33 bits.
+// Returns half of left + up, rounded down. It does not compute the sum, which may need 33 bits: it
+// adds the bits that both have and half of those that one has.
 SLUICE_FORMULA u32 filterAverage(u32 left, u32 up) { return (left & up) + ((left ^ up) >> 1); }
 
-// Returns the prediction by GRADIENT, MEDIAN or AVERAGE.
+// Returns the prediction by the predictor GRADIENT, MEDIAN or AVERAGE.
 SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
     return SLUICE_SELECT(predictor == SLUICE_PREDICTOR_AVERAGE, filterAverage(left, up),
                          SLUICE_SELECT(predictor == SLUICE_PREDICTOR_GRADIENT,
@@ -36,17 +40,19 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
-// Returns how many times the steps of columns that have `bytes` bytes in all are counted: once for
-// every SLUICE_FILTER_STEP_BYTES bytes or part of them.
+// Columns of SLUICE_FILTER_STEP_BYTES bytes together are undone at the same time. Returns how often
+// a decoder must go through the steps of a section if the columns that take these steps have
+// `bytes` bytes together.
 SLUICE_FORMULA u32 filterTurns(u32 bytes) {
     return (bytes + SLUICE_FILTER_STEP_BYTES - 1u) / SLUICE_FILTER_STEP_BYTES;
 }
 
-// Returns the number of sequential steps of a section, each of which needs the result of the step
-// before. Every 8 bytes of the columns with UP (`upBytes` in all) and of the columns with a
-// wavefront (`waveBytes` in all) take a step for each row. A wavefront also takes a step for each
-// record of a row. A row counts as several steps, since the rows of a band start one after the
-// other. The result stays below 2^27.
+// Returns how many steps of a section must wait for the step before. Their limit,
+// SLUICE_FILTER_MAX_STEPS, bounds the time that a tile takes. `upBytes` are the bytes of the
+// columns with UP, `waveBytes` those of the columns with a wavefront. `count` records form rows of
+// `width`; the first record stands at `first` in its row. A row counts as SLUICE_FILTER_ROW_STEPS
+// steps, since the rows of a wavefront start one after the other. A wavefront also takes a step for
+// each record of a row. The result stays below 2^27.
 SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32 waveBytes) {
     u32 rows = (first + count + width - 1u) / SLUICE_MAX(width, 1u);
     u32 ups = filterTurns(upBytes), waves = filterTurns(waveBytes);
@@ -55,13 +61,14 @@ SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32
         (ups + waves) * SLUICE_FILTER_ROW_STEPS * rows + waves * SLUICE_MIN(width, count), 0u);
 }
 
-// Decodes a residual from its zigzag form. `mask` has ones in the bits of a value.
+// Returns the signed number that a zigzag form stands for: 0, 1, 2, 3 and so on stand for 0, -1, 1,
+// -2 and so on. `mask` has ones in the bits of a value.
 SLUICE_FORMULA u32 filterUnzigzag(u32 value, u32 mask) {
     return (value >> 1 ^ (0u - (value & 1u))) & mask;
 }
 
-// The first function decodes the zigzag form of the four bytes of a word. The second one adds two
-// words byte by byte.
+// filterUnzigzagBytes does what filterUnzigzag does, for each of the four bytes of a word.
+// filterAddBytes adds two words byte by byte, without carries between bytes.
 SLUICE_FORMULA u32 filterUnzigzagBytes(u32 word) {
     return (word >> 1 & 0x7f7f7f7fu) ^ (word & 0x01010101u) * 0xffu;
 }
@@ -69,8 +76,9 @@ SLUICE_FORMULA u32 filterAddBytes(u32 a, u32 b) {
     return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
 }
 
-// These undo the mapping of the values of block columns. A value is either an end point, which is a
-// colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits, which are transposed.
+// These three functions undo the mapping of block columns (docs/format.md, 8.5), whose values
+// belong to compressed blocks of pixels. An end point is a colour of 5, 6 and 5 bits; the indices
+// of 4 x 4 pixels, 2 bits each, are transposed.
 SLUICE_FORMULA u32 filterUnmapColour(u32 value) {
     u32 green = ((value >> 5) + 2u * (value >> 11)) & 63u;
     return (value & 0xf800u) | green << 5 | ((value + (green >> 1)) & 31u);
@@ -83,6 +91,28 @@ SLUICE_FORMULA u32 filterTransposeIndices(u32 value) {
 SLUICE_FORMULA u32 filterUnmapBlock(u32 value, bool isColour) {
     return SLUICE_SELECT(isColour, filterUnmapColour(value), filterTransposeIndices(value));
 }
+
+// A packet of a run-length coded Targa image is a header byte with a count, then one pixel that is
+// repeated (bit 7 is set) or that many pixels. These three functions return how many pixels a
+// packet decodes to, how many it contains, and how many bytes it has with its header.
+SLUICE_FORMULA u32 filterPacketPixels(u32 header) { return (header & 127u) + 1u; }
+SLUICE_FORMULA u32 filterPacketStored(u32 header) {
+    return SLUICE_SELECT((header & 128u) != 0u, 1u, header + 1u);
+}
+SLUICE_FORMULA u32 filterPacketBytes(u32 header, u32 pixelBytes) {
+    return 1u + filterPacketStored(header) * pixelBytes;
+}
+
+// While the packets of a section of `size` bytes are put together, the workgroup's scratch has a
+// bit for each byte of the section in the tile, which is set if the byte is a header. The first bit
+// is for the first byte of the aligned word in which the section begins. Behind the words of bits
+// stands, for each of these words, the number of bits that are set before it. filterHeaderBits
+// returns the index in the scratch of the first word of bits, filterHeaderWords the number of such
+// words.
+SLUICE_FORMULA u32 filterHeaderBits(u32 size) {
+    return (size + SLUICE_FILTER_SLACK + 15u) / 16u * 4u;
+}
+SLUICE_FORMULA u32 filterHeaderWords(u32 size) { return (size + 3u + 31u) / 32u; }
 
 SLUICE_LAYOUT_END
 #endif

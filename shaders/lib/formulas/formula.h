@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The host, GLSL and CUDA all evaluate the formulas of this folder. Each formula is written once,
-// in the subset that all three compile: functions of u32 and bool, and the macros SLUICE_SELECT (a
-// choice without a branch), SLUICE_MIN and SLUICE_MAX (which evaluate their arguments twice).
+// The host, GLSL and CUDA all compile the formulas of this folder, so each is written once. A
+// formula uses what all three languages have: functions of u32 and bool, and three macros.
+// SLUICE_SELECT chooses without a branch in GLSL; SLUICE_MIN and SLUICE_MAX may evaluate their
+// arguments twice.
 #ifndef SLUICE_FORMULA_H
 #define SLUICE_FORMULA_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Symbols of Gstd's sequences (docs/format.md, 7). Each power of 2 is split into two symbols; extra
-// bits select the value within a symbol's range.
+// The values of Gstd's length and offset symbols (docs/format.md, 7.5). Two symbols share the
+// values from one power of 2 to the next; the extra bits behind a symbol select one of its values.
 #ifndef SLUICE_FORMULAS_GSTD_H
 #define SLUICE_FORMULAS_GSTD_H
 
@@ -9,7 +9,8 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Lengths. A symbol below 2^log is the value itself.
+// For lengths. A symbol below 2^log is the value itself. gstdExtraBits returns how many extra bits
+// a symbol has. gstdBase returns the symbol's least value, to which the extra bits are added.
 SLUICE_FORMULA u32 gstdExtraBits(u32 symbol, u32 log) {
     return SLUICE_SELECT(symbol < 1u << log, 0u, log - 1u + ((symbol - (1u << log)) >> 1));
 }
@@ -17,8 +18,10 @@ SLUICE_FORMULA u32 gstdBase(u32 symbol, u32 log, u32 extraBits) {
     return SLUICE_SELECT(symbol < 1u << log, symbol, (2u + (symbol & 1u)) << extraBits);
 }
 
-// Offsets: `place` is a symbol minus SLUICE_GS_REPEATS. The decoded value minus 1 is the quotient
-// of the offset and the part's modulus.
+// For offsets, gstdOffsetBits and gstdOffsetBase return the same two things. `place` is an offset
+// symbol minus SLUICE_GS_REPEATS, the number of symbols that repeat an offset. The offset is (value
+// - 1) * modulus + remainder: the modulus belongs to the part, and the remainder is coded by
+// itself.
 SLUICE_FORMULA u32 gstdOffsetBits(u32 place) {
     return SLUICE_SELECT(place == 0u, 0u, (place - 1u) >> 1);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Formulas for lists of intervals.
 #ifndef SLUICE_FORMULAS_INTERVAL_H
 #define SLUICE_FORMULAS_INTERVAL_H
 
@@ -7,8 +8,9 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Returns how many counts a workgroup of interval_plan sums. This is a multiple of
-// SLUICE_INTERVAL_ROUND, and large enough that SLUICE_INTERVAL_MAX_GROUPS workgroups suffice.
+// Returns the size of a *group*: how many counts one workgroup of interval_plan sums up. It is a
+// multiple of SLUICE_INTERVAL_ROUND, and so large that SLUICE_INTERVAL_MAX_GROUPS groups are enough
+// for maxCount counts.
 SLUICE_FORMULA u32 intervalGroupSize(u32 maxCount) {
     u32 last = SLUICE_SELECT(maxCount != 0u, maxCount - 1u, 0u);
     return (last / (SLUICE_INTERVAL_ROUND * SLUICE_INTERVAL_MAX_GROUPS) + 1u) *

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checksums of decoded tiles, one tile per lane group. Each lane computes the XXH32 of one of 32
-// pieces; the result is the XXH32 of these 32 words (github.com/Cyan4973/xxHash,
-// doc/xxhash_spec.md; the seed is 0).
+// Checksums of decoded tiles (docs/format.md, section 3), one tile per lane group. The tile is cut
+// into 32 pieces, and each lane computes the XXH32 of one piece. The checksum is the XXH32 of these
+// 32 words (github.com/Cyan4973/xxHash, doc/xxhash_spec.md; the seed is 0).
 //
-// The includer provides regions (region_params.glsl, region.cuh) and the reads of a tile:
-// linearTile and pitchedTile return the Tile of a region, tileWord and tileByte read from it.
+// The includer provides regions (region_params.glsl, region.cuh) and functions that read a tile:
+// linearTile and pitchedTile return the Tile of a region without or with padding between rows;
+// tileWord and tileByte read from that Tile.
 #ifndef SLUICE_KERNELS_CHECKSUM_H
 #define SLUICE_KERNELS_CHECKSUM_H
 
@@ -46,7 +47,7 @@ SLUICE_DEVICE u32 xxhAvalanche(u32 hash) {
     return hash ^ hash >> 16;
 }
 
-// Returns the XXH32 of `size` bytes of a tile, starting at `begin`, a multiple of 4.
+// Returns the XXH32 of the `size` bytes of a tile from byte `begin` on, a multiple of 4.
 SLUICE_GENERIC(Tile)
 SLUICE_DEVICE u32 xxh32(Tile tile, u32 begin, u32 size) {
     u32 hash = kXxhPrime5, at = 0u;
@@ -70,7 +71,7 @@ SLUICE_DEVICE u32 xxh32(Tile tile, u32 begin, u32 size) {
     return xxhAvalanche(hash);
 }
 
-// Returns the XXH32 of the 32 words that the lanes hold.
+// Returns the XXH32 of the 32 words that the lanes hold, lane 0's first.
 SLUICE_DEVICE u32 xxh32OfLanes(u32 word) {
     lgShare(word);
     XxhSums sums = xxhStart();
@@ -84,14 +85,16 @@ SLUICE_DEVICE u32 xxh32OfLanes(u32 word) {
     return xxhAvalanche(xxhMerge(sums) + 128u);
 }
 
+// If tile `index` has been decoded, compares its checksum with the expected one and sets its status
+// by the result.
 SLUICE_DEVICE void checksumTile(SLUICE_IN(RegionParams) p, u32 index) {
     u32 status = SLUICE_ST_PENDING, piece = 0u;
     if (index < regionCount(p)) status = loadWord(u64Of(p.status), index);
     bool checked = status == SLUICE_ST_OK || status == SLUICE_ST_UNVERIFIED, allowed = false;
     if (!wgAny(checked)) return;
     if (checked) {
-        // The decode has found the region valid, but the list may have changed since, and must not
-        // lead outside the destination.
+        // The decode has found this region valid. But the list of regions may have changed since,
+        // and must not lead outside the destination.
         Region region = loadRegion(p, index);
         allowed = destinationAllowed(p, region, SLUICE_MAX_TILE_BYTES);
         if (allowed) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8: staging of symbols for the output. wg.stage holds the symbols of consecutive
-// places, starting at `staged`, a multiple of 16.
+// The output of DFloat11 and ECF8 blocks. Symbols are *staged* before they are stored: they are
+// collected in wg.stage in the order of their places, from place `staged` on, which is a multiple
+// of 16. df11_unit.h explains block, window and place.
 //
 // The includer provides loadWindow, which loads a window of the unit, and storeOther, which stores
-// the element at a place, given its bf16 symbol.
+// the bf16 element at a place, given its symbol.
 #ifndef SLUICE_KERNELS_DF11_OUTPUT_H
 #define SLUICE_KERNELS_DF11_OUTPUT_H
 
@@ -11,13 +12,14 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Plans a block that starts with element `begin` and ends before `end`.
+// Plans block `block` of the unit, which has elements [begin, end) if its positions are valid.
 SLUICE_DEVICE void planBlock(bool bf16, u32 block, u64 begin, u64 end) {
     u32 first = lowWord(begin), stop = lowWord(end);
     bool good = (block != 0u || begin == kNull) && !less64(end, begin) &&
                 !less64(wide(wg.unit.elements), end) &&
                 stop - first <= SLUICE_DF11_MAX_BLOCK_ELEMENTS;
-    u32 skipped = lowWord(wg.unit.target) & 15u; // bytes from a multiple of 16 to the first element
+    // The bytes between the last multiple of 16 and the unit's first element.
+    u32 skipped = lowWord(wg.unit.target) & 15u;
     u32 lead = bf16 ? skipped >> 1 : skipped, origin = (first + lead) & ~15u;
     wg.plan[block & 1u].unitsAt =
         sub64(add64(wg.unit.target, mul64(origin, bf16 ? 2u : 1u)), wide(skipped));
@@ -30,21 +32,25 @@ SLUICE_DEVICE void planBlock(bool bf16, u32 block, u64 begin, u64 end) {
                                                             : SLUICE_ST_PENDING;
 }
 
+// Sets a word of wg.stage, if the word exists.
 SLUICE_DEVICE void stageAt(int word, u32 value) {
     if (u32(word) < kStageWords) wg.stage[word] = value;
 }
+// Sets bits in a word of wg.stage, if the word exists.
 SLUICE_DEVICE void stageBits(u32 word, u32 bits) {
     if (bits != 0u && word < kStageWords) atomicOr(SLUICE_AT(wg.stage[word]), bits);
 }
 
-// Stages a window's symbols, which start at `place`: it stores every word whose first symbol
-// belongs to the window, including the word in which the window's symbols end. `codes` is as
-// decodeWindow returns it.
+// Stages symbols of a window whose first symbol is at `place`. It stores every word of wg.stage
+// whose first place belongs to the window, even if the window's symbols end inside the word. `held`
+// and `codes` are as decodeWindow returns them.
 SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 count = codes & kCount;
     int last = int(place + count - 1u - staged) >> 3,
         words = last - (int(place + 7u - staged) >> 3) + 1;
-    if (codes > kCount) { // comes later
+    // stageWindow stages such a window later by atomicOr, so the window's words must be 0 until
+    // then.
+    if (codes > kCount) {
         SLUICE_DONT_UNROLL
         for (int i = 0; i < words && i < 8; ++i)
             stageAt(last - i, 0u);
@@ -57,12 +63,13 @@ SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     if (words > 3) stageAt(last - 3, funnelLeft(held.w, held.z, shift));
 }
 
-// Stages the window's other symbols, which share a word with symbols of earlier windows.
+// Stages the symbols that stageOwn leaves out: those in the window's first word, if that word
+// begins with symbols of earlier windows.
 SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 end = place + (codes & kCount), first = place >> 3, at = first - (staged >> 3);
     if ((place & 7u) == 0u || codes > kCount || at >= kStageWords) return;
     u32 shift = ((0u - end) & 7u) * 4u, words = ((end + 7u) >> 3) - first;
-    u32 high = 0u, low = held.w; // of the first word
+    u32 high = 0u, low = held.w; // the two words of `held` with the symbols of the first word
     high = words < 5u ? held.w : high;
     low = words < 5u ? held.z : low;
     high = words < 4u ? held.z : high;
@@ -74,7 +81,8 @@ SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     atomicOr(SLUICE_AT(wg.stage[at]), funnelLeft(high, low, shift));
 }
 
-// Stages the symbols of a window that has too many for the registers, by decoding the stream again.
+// Stages the symbols of window `index`, which are more than the registers hold, by decoding the
+// window again. `count` is their number, `place` the place of the first.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 place) {
     Window window = loadWindow(form, index);
@@ -95,8 +103,8 @@ SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 
     }
 }
 
-// Stores the elements of those symbols of a window that do not fit in four bits, for places before
-// `stop`.
+// Stores the elements of those symbols of window `index` that do not fit in four bits and whose
+// places are below `stop`. `turn` selects the plan of the window's block.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 place, u32 stop) {
     Window window = loadWindow(form, index);
@@ -113,15 +121,18 @@ SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 pl
     }
 }
 
-// Adds a window's symbol that does not fit in four bits to the list; `other` is as decodeWindow
-// returns it.
+// Adds to wg.others the symbol of a window that does not fit in four bits. If the window has
+// several such symbols, makes the count so large that all windows with such symbols are decoded
+// again. `other` is as decodeWindow returns it.
 SLUICE_DEVICE void noteOther(u32 turn, u32 other, u32 place) {
     u32 at = atomicAdd(SLUICE_AT(wg.otherCounts[turn]), other == kSeveral ? kOthers + 1u : 1u);
     if (at < kOthers) wg.others[at] = ((place + (other & 255u) - 1u) & 0xffffu) | other >> 8 << 16;
 }
 
-// Adds symbols of wg.others to eight bf16 that start at place 8 * word, and returns the result.
-// `count` is the number of wg.others; if there are too many, they are stored later.
+// `merged` is eight bf16 elements from place 8 * word on. Returns them with the symbols of
+// wg.others put where they belong; until then such an element has the symbol that four bits of 15
+// stand for. `count` is how many symbols wg.others has. If these are too many for the list,
+// storeOthers stores their elements later.
 SLUICE_DEVICE u32x4 addOthers(u32x4 merged, u32 word, u32 count) {
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < (count > kOthers ? 0u : count); ++i) {
@@ -137,14 +148,16 @@ SLUICE_DEVICE u32x4 addOthers(u32x4 merged, u32 word, u32 count) {
     return merged;
 }
 
-// Returns whether one of the eight symbols of a word is 15.
+// Returns whether one of the eight symbols of a word is 15, which stands for a symbol that does not
+// fit in four bits.
 SLUICE_DEVICE bool hasFifteen(u32 symbols) {
     u32 pairs = symbols & symbols >> 1;
     return (pairs & pairs >> 2 & 0x11111111u) != 0u;
 }
 
-// Returns eight fp8, given their exponents and bytes that hold two signs and mantissas each, the
-// first one in the upper half.
+// Returns eight fp8 elements. `exponents` has their exponents, four bits each, the first one
+// highest. Each byte of `rest` has the sign and mantissa of two elements, those of the first in its
+// upper half.
 SLUICE_DEVICE u32x2 mergeFp8(u32 exponents, u32 rest) {
     exponents = bigEndian(exponents);
     u32 even = (rest >> 4 & 0x7070707u) | (rest & 0x80808080u) | (exponents >> 1 & 0x78787878u);

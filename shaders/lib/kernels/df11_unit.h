@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the look-up table that decodes its
-// codes. A unit's properties are kept in shared memory, because registers are scarce.
+// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the table that decodes its codes.
+//
+// These words are used in the df11_*.h files:
+// - unit: tensors that were coded together. It has a stream of prefix codes, one for the exponent
+//   of each element, and one byte (fp8: four bits) for the other bits of each element, its *rest*.
+// - block: 4,096 bytes of the stream, which a workgroup decodes at once. Its *position* is the
+//   number in the unit of the first element whose code starts in it.
+// - window: 64 bits of the stream. Its *gap* is the bit of the window at which the first of its
+//   codes starts.
+// - symbol: what a code stands for, the exponent of an element.
+// - place: the number of an element in a block, but counted from an address of the output that is a
+//   multiple of 16.
+//
+// A unit's properties are kept in shared memory, because registers are scarce.
 //
 // The includer provides kThreads, the size of a workgroup, and loadUnit, which reads a unit of the
-// list at an address.
+// list from an address.
 #ifndef SLUICE_KERNELS_DF11_UNIT_H
 #define SLUICE_KERNELS_DF11_UNIT_H
 
@@ -15,70 +27,78 @@ SLUICE_KERNEL_BEGIN
 SLUICE_CONSTANT u32 kWindows = SLUICE_DF11_WINDOWS, kWindowBits = SLUICE_DF11_WINDOW_BITS;
 
 struct Unit {
-    u64 luts, stream, rest, positions, gaps, target; // addresses
+    // Addresses of its parts in memory; `rest` is signs and mantissas.
+    u64 luts, stream, rest, positions, gaps, target;
+    // These are as in Df11Unit. `blocks` is the number of blocks.
     u32 kind, rows, elements, encoded, firstBlock, blocks;
     u32 maxSymbol;
-    u32 fullWindows;   // this many windows are followed by four bytes
-    u32 tableWindows;  // for this many windows the end of the last code is known
-    u32 base, nibbles; // the symbol that four zero bits stand for, and how many symbols four bits
-                       // can express
-    bool good;         // it is valid; if not, only its number of blocks is used
+    u32 fullWindows;  // the number of windows with four more bytes of the stream behind them
+    u32 tableWindows; // the number of windows for which the end of the last code is known
+    // Symbols are kept in four bits where possible: n stands for symbol base + n, for n < nibbles.
+    u32 base, nibbles;
+    bool good; // the unit is valid; of an invalid one only `blocks` is used
 };
 
-// An entry has symbols of four bits in bits 0 .. 19, the last one lowest; four times their number
-// in bits 20 .. 24; and the total length of their codes in bits 28 .. 31. It is 0 if the first code
-// is too long or invalid, or if its symbol does not fit in four bits. Entries for n known bits
-// start at index 1 << n.
+// An entry of the table holds up to five symbols of four bits, in bits 0 .. 19, the last one
+// lowest. Bits 20 .. 24 are four times the number of symbols; bits 28 .. 31 are the length of all
+// their codes. An entry is 0 if the first code is too long or invalid, or if its symbol does not
+// fit in four bits. A look-up uses n bits, as many up to kTableBits as are known to belong to codes
+// that start in the window. For each n the table has 2^n entries, which begin at index 2^n.
 SLUICE_CONSTANT u32 kTableBits = 10u, kSingles = 1u << kTableBits, kEntrySymbols = 0xfffffu,
                     kMaxEntryBits = 20u;
 
-// Symbols are staged for output with four bits each, the first one of a word highest. A block
-// usually has some 12,600.
+// Symbols are staged for output with four bits each, eight in a word, the first one highest. There
+// is room for 14,848; a block usually has some 12,600.
 SLUICE_CONSTANT u32 kStageWords = 1856u, kStage = kStageWords * 8u;
 
-// Symbols that do not fit in four bits, of which a bf16 block usually has one or two.
+// The most symbols of a block that do not fit in four bits and can still be listed. A block of bf16
+// usually has one or two such symbols.
 SLUICE_CONSTANT u32 kOthers = 32u;
 
-// The plan of a block. One invocation prepares it while the previous block is being decoded. A
-// place is the index of an element, counted from an address of the output that is a multiple of 16.
+// The plan of a block: where its elements go. One invocation makes it while the block before is
+// being decoded.
 struct Block {
-    u64 unitsAt, restAt; // the addresses of place 0 in the output, and of its sign and mantissa
-    u32 begin, end;      // places
-    u32 status;          // PENDING, BAD_INDEX; OK if the unit ends with this block
+    u64 unitsAt, restAt; // addresses, for place 0, of the output and of the rest
+    u32 begin, end;      // the block has places [begin, end)
+    u32 status;          // PENDING, or BAD_INDEX; OK if the unit ends with this block
 };
 
-// The workgroup's shared data is one structure, so that CUDA addresses all of it through one
+// The workgroup's shared memory is one structure, so that CUDA addresses all of it through one
 // register.
 struct SharedMemory {
     u32 stage[kStageWords];
     Unit unit;
     u32 table[2u * kSingles];
-    u32 same[8];     // a bit for each entry of row 0 that equals the entry before it
-    u32 lengths[16]; // code lengths of symbols, indexed by their four bits; 255 for all other
-                     // symbols
+    u32 same[8]; // a bit for each entry of look-up row 0 that equals the entry before it
+    // The length of each symbol's code, indexed by the symbol's four bits; 255 where no symbol has
+    // these four bits.
+    u32 lengths[16];
+    // For the choice of `base`: the highest frequency of 15 neighbouring symbols, and in the lowest
+    // 8 bits the first of them.
     u32 best;
-    // The symbols of a block that do not fit in four bits, with their places in bits 0 .. 15.
-    // Consecutive blocks use the two counts alternately. A count above kOthers means that all
-    // windows with such symbols must be decoded again.
+    // The symbols of a block that do not fit in four bits: each entry has the place in bits 0 .. 15
+    // and the symbol above. Of the two counts, even blocks use one and odd blocks the other. If a
+    // count is above kOthers, all windows with such symbols must be decoded again.
     u32 others[kOthers], otherCounts[2];
-    Block plan[2]; // consecutive blocks alternate
+    Block plan[2]; // for the block that is decoded, and the next one
 };
 SLUICE_SHARED_UNITS SharedMemory wg;
 
 SLUICE_DEVICE bool isBf16() { return wg.unit.kind == SLUICE_DF11_KIND_BF16; }
 
+// Returns the address of unit `index` of the list.
 SLUICE_DEVICE u64 unitAt(SLUICE_IN(Df11Params) p, u32 index) {
     return add64(u64Of(p.units), mul64(index, SLUICE_DF11_UNIT_BYTES));
 }
 
-// Returns whether `offset` is 16-byte aligned and `size` bytes there, rounded up to a multiple of
-// 16, lie inside the source.
+// Returns whether `offset` is a multiple of 16 and the source has `size` bytes there, rounded up to
+// a multiple of 16.
 SLUICE_DEVICE bool isTable(u64 sourceSize, u64 offset, u32 size) {
     return (lowWord(offset) & 15u) == 0u &&
            inside64(offset, wide((size + 15u) & ~15u), kNull, sourceSize);
 }
 
-// One invocation reads a unit of the list.
+// Reads unit `index` of the list and checks it; one invocation calls this.
 SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     Df11Unit from = loadUnit(unitAt(p, index));
     u32 rows = from.rows, elements = from.elements, encoded = from.encodedSize;
@@ -92,7 +112,7 @@ SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     bool good = (bf16 || from.kind == SLUICE_DF11_KIND_FP8) && rows >= SLUICE_DF11_MIN_ROWS &&
                 rows <= SLUICE_DF11_MAX_ROWS && elements <= SLUICE_DF11_MAX_SIZE &&
                 encoded <= SLUICE_DF11_MAX_SIZE && from.reserved == 0u;
-    // With these limits no product below overflows 32 bits.
+    // Within these limits no product below overflows 32 bits.
     if (good)
         good =
             isTable(sourceSize, u64Of(from.luts), rows * SLUICE_DF11_ROW_BYTES) &&
@@ -123,19 +143,22 @@ SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     wg.unit.target = add64(u64Of(p.destination), target);
 }
 
+// Returns entry `index` of look-up row `row`.
 SLUICE_DEVICE u32 lutAt(u32 row, u32 index) {
     return loadByte(wg.unit.luts, row * SLUICE_DF11_ROW_BYTES + index);
 }
 
+// Returns the length of a symbol's code, which the last row tells.
 SLUICE_DEVICE u32 lengthOf(u32 symbol) { return lutAt(wg.unit.rows - 1u, symbol); }
 
-// Returns the entry of one code that takes `length_` bits.
+// Returns the table's entry for one code of `length_` bits.
 SLUICE_DEVICE u32 singleEntry(u32 symbol, u32 length_) {
     return (symbol - wg.unit.base) | 4u << 20 | length_ << 28;
 }
 
-// Returns the entry of the first code in kTableBits bits; all bit strings that start with the code
-// must lead to its symbol.
+// Returns the entry of the first code in `bits`, a string of kTableBits bits. wg.stage must hold
+// the entries for all values of the first 8 bits. Returns 0 unless every string that begins with
+// this code leads to the code's symbol, which a damaged table may violate.
 SLUICE_DEVICE u32 singleOf(u32 bits) {
     u32 single = wg.stage[bits >> (kTableBits - 8u)];
     u32 row = 256u - single, at = bits << (16u - kTableBits) & 255u;
@@ -153,7 +176,7 @@ SLUICE_DEVICE u32 singleOf(u32 bits) {
     return different == 0u ? singleEntry(symbol, length_) : 0u;
 }
 
-// The whole workgroup builds the table together.
+// The whole workgroup builds the unit's table.
 SLUICE_DEVICE void buildTable() {
     if (wgInvocation() < 8u) wg.same[wgInvocation()] = 0u;
     if (wgInvocation() == 0u) wg.best = 0u;
@@ -162,7 +185,7 @@ SLUICE_DEVICE void buildTable() {
         if (i != 0u && lutAt(0u, i) == lutAt(0u, i - 1u))
             atomicOr(SLUICE_AT(wg.same[i >> 5]), 1u << (i & 31u));
         if (isBf16() && i + 15u <= SLUICE_DF11_POINTER) {
-            // the frequency of the 15 symbols that start with i, estimated from their code lengths
+            // The frequency of the 15 symbols from i on, estimated from the lengths of their codes.
             u32 sum = 0u;
             for (u32 symbol = i; symbol < i + 15u; ++symbol) {
                 u32 length_ = lengthOf(symbol);
@@ -180,7 +203,7 @@ SLUICE_DEVICE void buildTable() {
                     length_ >= 1u && length_ <= 8u;
         u32 size = good ? 256u >> length_ : 1u, first = i & ~(size - 1u), word = first >> 5;
         u32 mask = size < 32u ? ((1u << size) - 1u) << (first & 31u) : 0xffffffffu;
-        mask &= mask << 1; // all symbols but the first
+        mask &= mask << 1; // all strings that begin with the code, except the first one
         good = good && (wg.same[word] & mask) == mask &&
                (size < 64u || wg.same[word + 1u] == 0xffffffffu);
         if (good && size == 128u)
@@ -194,7 +217,8 @@ SLUICE_DEVICE void buildTable() {
     for (u32 i = wgInvocation(); i < kSingles; i += kThreads)
         wg.table[kSingles + i] = singleOf(i);
     if (wgInvocation() == 0u) wg.table[1] = 0u;
-    // An entry is its first code followed by the entry of the remaining bits.
+    // Each entry is made of its first code and the entry of the bits that remain behind this code.
+    // Those are fewer bits, whose entries have been made in an earlier iteration.
     for (u32 known = 1u; known <= kTableBits; ++known) {
         wgBarrierShared();
         for (u32 i = wgInvocation(); i < 1u << known; i += kThreads) {
@@ -203,7 +227,8 @@ SLUICE_DEVICE void buildTable() {
                 entry = 0u;
             } else if (entry != 0u) {
                 u32 left = 1u << (known - length_), next = wg.table[left + (i & (left - 1u))];
-                if ((next >> 20 & 31u) == kMaxEntryBits) // the entry is full: drop the last symbol
+                // If the entry `next` is full, its last symbol is dropped.
+                if ((next >> 20 & 31u) == kMaxEntryBits)
                     next = (next & kEntrySymbols) >> 4 | (kMaxEntryBits - 4u) << 20 |
                            ((next >> 28) - wg.lengths[next & 15u]) << 28;
                 entry = ((entry & 15u) << (next >> 20 & 31u)) + next + (entry & ~15u);
@@ -218,11 +243,13 @@ SLUICE_DEVICE u32 firstBlockOf(SLUICE_IN(Df11Params) p, u32 unit) {
     return loadWord(unitAt(p, unit), SLUICE_DF11_FIRST_BLOCK_WORD);
 }
 
-// Returns the last unit whose first block is not above `block`; `count` if there is none.
+// Returns the last unit whose first block is not above `block`, or `count` if there is none.
+// `count` is the number of units.
 SLUICE_DEVICE u32 unitOf(SLUICE_IN(Df11Params) p, u32 block, u32 count) {
     u32 low = 0u, high = count;
     SLUICE_DONT_UNROLL
-    SLUICE_WHILE(21u, low < high) { // maxUnitCount is at most 2^20
+    // maxUnitCount is at most 2^20, so 21 steps are enough.
+    SLUICE_WHILE(21u, low < high) {
         u32 middle = (low + high) / 2u;
         bool above = firstBlockOf(p, middle) > block;
         low = above ? low : middle + 1u;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // DFloat11 and ECF8: decodes the codes of a window of 64 bits into registers, four bits per symbol.
+// df11_unit.h explains window, gap, symbol and the table.
 //
-// Four bits are enough for fp8. In bf16 they stand for those 15 neighbouring exponents that have
-// the shortest codes; the few other symbols are listed and inserted on output. An entry of the
-// table has up to five symbols. Codes that are too long for it are looked up in the unit's own
-// rows, and a window with more symbols than the registers hold is decoded twice.
+// Four bits are enough for every symbol of fp8. In bf16 they stand for the 15 neighbouring
+// exponents that occur most, judged by the lengths of their codes. The few other symbols are
+// listed, and put in place on output. An entry of the table has up to five symbols. A code that is
+// too long for the table is looked up in the unit's own rows. A window with more symbols than the
+// registers hold is decoded twice.
 //
-// The includer provides the type Form, the unit's form, with codeBytesOf and maxSymbolOf. It also
-// provides append, which appends an entry's symbols to the held symbols, of which the last one is
-// lowest in x, and changes only the given number of words.
+// The includer provides the type Form, which tells bf16 from fp8, and two functions of it:
+// codeBytesOf returns the bytes of the longest code, maxSymbolOf the highest symbol. It also
+// provides append(held, entry, words), which appends an entry's symbols to `held`, where the last
+// symbol is lowest in x. append changes only the lowest `words` words of `held`; the caller knows
+// that the symbols fit in these.
 #ifndef SLUICE_KERNELS_DF11_WINDOWS_H
 #define SLUICE_KERNELS_DF11_WINDOWS_H
 
@@ -16,30 +20,32 @@
 
 SLUICE_KERNEL_BEGIN
 
-// A window: its bytes and the four bytes after it, its gap (where its first code starts), and where
-// the next window's codes start, relative to this window's start.
+// A window: `first` and `second` are its 64 bits, `third` the 32 bits behind them. `gap` is the bit
+// at which the window's codes start, `end` the bit, counted from this window's start, at which the
+// next window's codes start. `index` is the window's number in the unit.
 struct Window {
     u32 first, second, third;
     u32 gap, end, index;
 };
 
-// Returns the 32 bits of a window that start at bit `at`, which is below 64.
+// Returns 32 bits of a window and what follows it: those from bit `at` on, which is below 64.
 SLUICE_DEVICE u32 bitsAt(SLUICE_IN(Window) window, u32 at) {
     bool upper = at < 32u;
     u32 high = upper ? window.first : window.second, low = upper ? window.second : window.third;
     return funnelLeft(high, low, at & 31u);
 }
 
-// Returns how many bits of the stream follow, starting at bit `at` of a window. The result may be
-// lower than that, but only where it is still longer than any code.
+// Returns how many bits the stream has from bit `at` of a window on. It counts only as far as 96
+// bits behind the window's start; that leaves more than the 32 bits of the longest code, since `at`
+// is below 64.
 SLUICE_DEVICE u32 bitsLeft(SLUICE_IN(Window) window, u32 at) {
     u32 left = min(wg.unit.encoded - min(window.index * 8u, wg.unit.encoded), 12u) * 8u;
     return left - min(at, left);
 }
 
-// Reads the code at the upper end of `bits`, of which the stream has `left`. Returns its symbol in
-// bits 0 .. 7, its length in bits 8 .. 15 and the status above, which is PENDING if the code is
-// good.
+// Reads the code at the upper end of `bits`; `left` is how many bits of the stream remain from
+// there on. Returns the code's symbol in bits 0 .. 7, its length in bits 8 .. 15, and above that a
+// status, which is PENDING if the code is good.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
     u32 row = 0u, code = SLUICE_ST_BAD_CODE << 16;
@@ -59,9 +65,10 @@ SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
     return left == 0u ? SLUICE_ST_TRUNCATED << 16 : code;
 }
 
-// The progress in a window. The codes so far end at bit `at`, and have counts / 4 symbols. `other`
-// is 0 if all symbols fit in four bits, and kSeveral if several do not. If a single one does not,
-// `other` is 1 + its index, with the symbol itself shifted left by 8.
+// How far a window has been decoded. The codes that have been read end at bit `at`; counts / 4 is
+// the number of their symbols. `other` tells about symbols that do not fit in four bits: it is 0 if
+// there is none and kSeveral if there are several. If there is one, its low 8 bits are 1 + the
+// symbol's index in the window, and the symbol stands from bit 8 on.
 struct Progress {
     u32 at, status, counts, other;
 };
@@ -75,15 +82,15 @@ SLUICE_DEVICE Progress beginWindow(SLUICE_IN(Window) window) {
     return progress;
 }
 
-// Returns the bit of a window up to which the table may look: codes that start before that bit end
-// at or before it. Returns 0 if no such bit is known.
+// Returns the bit of a window up to which the table may look: all codes that start before that bit
+// end at it or before. Returns 0 if no such bit is known.
 SLUICE_DEVICE u32 tableEndOf(SLUICE_IN(Window) window) {
     return window.index < wg.unit.tableWindows ? window.end : 0u;
 }
 
-// Returns the entry for the codes at progress.at, with symbol 15 for a symbol that does not fit in
-// four bits. If the code there is bad, the status is set, the entry has no symbols and decoding of
-// the window ends.
+// Returns the entry for the codes at progress.at, and moves on behind them. A symbol that does not
+// fit in four bits is 15 in the entry. If the code there is bad, sets the status, returns an entry
+// without symbols, and moves to the end of the window.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
                             SLUICE_INOUT(Progress, progress)) {
@@ -109,16 +116,17 @@ SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
     return entry;
 }
 
-// Returns the entry for the top bits of `bits`, all of which are known.
+// Returns the entry for the top bits of `bits`, all of which belong to the window's codes.
 SLUICE_DEVICE u32 fullEntry(u32 bits) { return wg.table[kSingles + (bits >> (32u - kTableBits))]; }
 
-// Marks a window that has too many codes for the registers.
+// decodeWindow sets kLong in `codes` if a window has more codes than the registers hold; kCount
+// masks the number of codes.
 SLUICE_CONSTANT u32 kLong = 0x100u, kCount = 0xffu;
 
 // Decodes the codes that start in a window. Returns PENDING if they are good and end where the next
-// window's codes start. `codes` is their number. If there are at most 32, `held` receives their
-// symbols, four bits each, the last one lowest; otherwise kLong is set in `codes`. `other` is as in
-// Progress.
+// window's codes start, otherwise a status. `codes` is their number. If there are at most 32,
+// `held` has their symbols, four bits each, the last one lowest; otherwise kLong is set in `codes`.
+// `other` is as in Progress.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u32x4, held),
                                SLUICE_OUT(u32, codes), SLUICE_OUT(u32, other)) {
@@ -126,8 +134,9 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     u32 tableEnd = tableEndOf(window);
     held = makeU32x4(0u, 0u, 0u, 0u);
     if (tableEnd != 0u && window.gap <= kWindowBits - 5u * kTableBits) {
-        // Such a window has room for five entries and usually a sixth; an entry of 0 changes
-        // nothing.
+        // An entry takes at most kTableBits bits, so five entries stay inside this window, and
+        // usually a sixth. An entry of 0 takes no bits and adds no symbols, so the loop below goes
+        // on there.
         u32 high = funnelLeft(window.first, window.second, window.gap);
         u32 low = funnelLeft(window.second, window.third, window.gap);
         u32 first = fullEntry(high), taken = first >> 28;
@@ -148,13 +157,14 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
         append(held, fourth, 3u);
         append(held, fifth, 4u);
         append(held, sixth, 4u);
-        // `counts` is four times the number of symbols plus 256 times the number of bits.
+        // The bits from 20 on, added up, are four times the number of symbols plus 256 times the
+        // number of bits.
         u32 counts = (first >> 20) + (second >> 20) + (third >> 20) + (fourth >> 20) +
                      (fifth >> 20) + (sixth >> 20);
         progress.at += counts >> 8;
         progress.counts = counts & 255u;
     }
-    // each step takes at least one bit
+    // Each step takes at least one bit, so kWindowBits steps are enough.
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(kWindowBits, progress.at < kWindowBits)
     append(held, nextEntry(form, window, tableEnd, progress), 4u);
@@ -162,8 +172,8 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     codes |= codes > 32u ? kLong : 0u;
     other = progress.other;
     if (progress.status != SLUICE_ST_PENDING) return progress.status;
-    // An entry may hold codes that start after the window; these are dropped. (Codes that are not
-    // in the table never start after it.)
+    // The last entry may have codes that start behind the window; these are dropped. (A code that
+    // readCode has read starts inside the window.)
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(32u, progress.at >= kWindowBits + wg.lengths[held.x & 15u]) {
         progress.at -= wg.lengths[held.x & 15u];

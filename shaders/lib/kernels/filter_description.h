@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The description of a filter (docs/format.md, 8.1 and 8.6), read section by section, by one
-// invocation or by the host. This is security code, and it contains every rule. The rule for bases
-// compares two columns of a section that has been read, so the includer must call isBaseBad for
-// each column.
+// Reads the description of a filter (docs/format.md, 8.1 and 8.6) section by section; one
+// invocation or the host does it. This is security code: every rule of the format is checked here,
+// except one. That rule compares the base of a column with the column, so the includer must call
+// isBaseBad for each column after it has read a section.
 //
-// The includer provides the type Columns, which keeps the properties of a section's columns that it
-// needs, and two functions. descriptionWord(columns, at) returns a word of the description, and
-// addColumn(columns, column, word, group) adds a column. A column's word is the word of its run,
-// but the lowest 8 bits hold the column's place in the record instead of the repeat count. `group`
-// is where its group begins in the record.
+// The includer provides the type Columns, in which it keeps what it needs of a section's columns,
+// and two functions. descriptionWord(columns, at) returns word `at` of the description.
+// addColumn(columns, column, word, group) is called once for each column. `column` is its number in
+// the section. `word` is the word of its run, but the lowest 8 bits are the byte of the record at
+// which the column stands, instead of the repeat count. `group` is the byte of the record at which
+// the column's group begins. A group is neighbouring columns whose residuals stand side by side.
 #ifndef SLUICE_KERNELS_FILTER_DESCRIPTION_H
 #define SLUICE_KERNELS_FILTER_DESCRIPTION_H
 
@@ -17,19 +18,19 @@
 
 SLUICE_KERNEL_BEGIN
 
-// The flags in the word of a run or of a column.
+// The flags, shifted to their places in the word of a run of columns and in the word of a column.
 SLUICE_CONSTANT u32 kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT,
                     kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT,
                     kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT,
                     kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT,
                     kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 
-// Only the first fault is kept.
+// Sets the fault if a rule is broken, but keeps an earlier fault.
 SLUICE_DEVICE void refuseIf(bool broken, u32 fault, SLUICE_INOUT(FilterReading, reading)) {
     if (broken && reading.fault == SLUICE_FILTER_GOOD) reading.fault = fault;
 }
 
-// first: word 0, if there is one.
+// Begins to read a description of `words` words. `first` is its word 0, or 0 if there is no word.
 SLUICE_DEVICE FilterReading beginDescription(u32 words, u32 first) {
     FilterReading reading;
     reading.fault = SLUICE_FILTER_GOOD;
@@ -44,6 +45,8 @@ SLUICE_DEVICE FilterReading beginDescription(u32 words, u32 first) {
     return reading;
 }
 
+// Returns the next word of the description. If the description has ended, returns 0 and sets a
+// fault.
 SLUICE_GENERIC(Columns)
 SLUICE_DEVICE u32 nextWord(SLUICE_IN(Columns) columns, SLUICE_INOUT(FilterReading, reading)) {
     bool ended = reading.next >= reading.words;
@@ -53,11 +56,14 @@ SLUICE_DEVICE u32 nextWord(SLUICE_IN(Columns) columns, SLUICE_INOUT(FilterReadin
     return descriptionWord(columns, reading.next - 1u);
 }
 
+// Reads the `runs` words that describe the section's columns, and adds the columns.
 SLUICE_GENERIC(Columns)
 SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
                             SLUICE_INOUT(FilterSectionWords, section),
                             SLUICE_INOUT(FilterReading, reading)) {
-    u32 before = 0u, group = 0u; // before: the run
+    // `before` is the word of the run before. `group` is where the current group begins in a
+    // record.
+    u32 before = 0u, group = 0u;
     for (u32 r = 0u; r < runs && reading.fault == SLUICE_FILTER_GOOD; ++r) {
         u32 run = nextWord(columns, reading), repeat = run & 0xffu, bytes = filterWordBytes(run),
             predictor = filterWordPredictor(run);
@@ -75,7 +81,7 @@ SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
         if (SLUICE_PREDICTOR_IS_WAVE(predictor)) section.waveBytes += repeat * bytes;
         for (u32 k = 0u; k < repeat && reading.fault == SLUICE_FILTER_GOOD; ++k) {
             if ((run & kJoined) == 0u) group = section.stride;
-            // A stride that is too large is refused below.
+            // A stride that is too large is refused by readSectionWords.
             if (section.stride + bytes <= SLUICE_FILTER_MAX_STRIDE)
                 addColumn(columns, section.columns, (run & ~0xffu) | section.stride, group);
             section.stride += bytes;
@@ -84,8 +90,8 @@ SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
     }
 }
 
-// Reads a section, which may have at most `left` bytes of the tile. It is valid if there is no
-// fault and the bases of all its columns are good.
+// Reads the next section. The tile has `left` bytes behind the sections before. The section is
+// valid if reading.fault is still SLUICE_FILTER_GOOD and isBaseBad is false for all its columns.
 SLUICE_GENERIC(Columns)
 SLUICE_DEVICE FilterSectionWords readSectionWords(u32 left, SLUICE_INOUT(Columns, columns),
                                                   SLUICE_INOUT(FilterReading, reading)) {
@@ -114,7 +120,7 @@ SLUICE_DEVICE FilterSectionWords readSectionWords(u32 left, SLUICE_INOUT(Columns
     return section;
 }
 
-// Counts the steps of a section that has `bytes` bytes.
+// Adds the steps of a section of `bytes` bytes, and refuses a description with too many steps.
 SLUICE_DEVICE void countSteps(SLUICE_IN(FilterSectionWords) section, u32 bytes,
                               SLUICE_INOUT(FilterReading, reading)) {
     reading.steps += filterSteps(bytes / SLUICE_MAX(section.stride, 1u), section.width,
@@ -122,18 +128,21 @@ SLUICE_DEVICE void countSteps(SLUICE_IN(FilterSectionWords) section, u32 bytes,
     refuseIf(reading.steps > SLUICE_FILTER_MAX_STEPS, SLUICE_FILTER_DAMAGED, reading);
 }
 
-// No words may be left over behind the last section.
+// Refuses words behind the last section.
 SLUICE_DEVICE void endSections(SLUICE_INOUT(FilterReading, reading)) {
     refuseIf(reading.sections == 0u && reading.next != reading.words, SLUICE_FILTER_DAMAGED,
              reading);
 }
 
-// The base of a column from its word, or any other column of the section.
+// Returns the number of the base of the column with this word; `columns` is the section's number of
+// columns. If the column has no base or an invalid one, returns some valid number, so that the
+// caller may load a column with it in any case.
 SLUICE_DEVICE u32 baseColumn(u32 word, u32 columns) {
     return SLUICE_MIN(SLUICE_MAX(filterWordBase(word), 1u), columns) - 1u;
 }
 
-// base: the word of that column.
+// Returns whether a column's base breaks a rule. `word` is the column's word, `base` the word of
+// the column that baseColumn returns.
 SLUICE_DEVICE bool isBaseBad(u32 word, u32 base, u32 columns) {
     return filterWordBase(word) != 0u &&
            (filterWordBase(word) > columns || filterWordBase(base) != 0u ||

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables as Zstandard describes and builds them (RFC 8878, 4.1), by a lane group.
+// Builds FSE tables (Finite State Entropy) as Zstandard describes and builds them (RFC 8878, 4.1),
+// one table per lane group.
 //
-// A description is serial: the width of a count depends on the counts before it. So one lane reads
-// a description, while other lanes read other ones. The whole group builds a table, without a
-// serial step:
-//   Zstandard walks through the table in odd steps, so that step number s reaches place s * step.
-//   So place p is reached at step number p / step, which is a multiplication by the inverse of the
-//   step. The walk skips places of symbols that occur less than once. The skipped steps are marked,
-//   and the marks before a step are counted to get its index among the other steps. A table of
-//   slots maps that index to a symbol. The states of a symbol are numbered in the order of their
-//   places: ballots count the places of a symbol among 32 places, and a count per symbol is carried
-//   over to the next 32.
+// A table has 2^log *states*. Its description says how many of them each symbol has. Reading a
+// description is serial, because the width of each number depends on the numbers before. So one
+// lane reads a description, while other lanes read other descriptions. The whole group then builds
+// a table, without a serial step:
 //
-// The includer provides what slots.h needs, and fseSame, which returns the lanes that have the same
-// symbol, for symbols below 2^bits. lgBarrierAll() must be called between fseRead and fseRow.
+// Zstandard deals the states out to the symbols by a walk through the table in strides of an odd
+// number w: step s of the walk reaches place s * w modulo 2^log. Place p is therefore reached at
+// step p * v modulo 2^log, where v is the inverse of w (fseInverse). Symbols that occur less than
+// once have the last places of the table, which the walk leaves out. The steps that would reach
+// these places are marked. The number of marks before a step gives its number among the steps that
+// are not left out, and a table of slots (slots.h) gives the symbol of that number.
+//
+// The states of a symbol are numbered in the order of their places. For 32 places at a time,
+// ballots count the places that have the same symbol, and a count for each symbol is carried on to
+// the next 32.
+//
+// The includer provides what slots.h needs, and fseSame(symbol, bits), which returns the mask of
+// the lanes that have the same symbol; symbols are below 2^bits. It must call lgBarrierAll()
+// between fseRead and fseRow, so that all lanes see the entries that fseRead stores.
 #ifndef SLUICE_KERNELS_FSE_H
 #define SLUICE_KERNELS_FSE_H
 
@@ -26,17 +33,21 @@ SLUICE_KERNEL_BEGIN
 // Descriptions
 
 struct FseDescription {
-    u32 status; // SLUICE_ST_OK, BAD_CODE, TRUNCATED, TOO_LONG (more states than wanted) or INTERNAL
+    // SLUICE_ST_OK, BAD_CODE, TRUNCATED, TOO_LONG (more than maxStates states) or INTERNAL.
+    u32 status;
+    // log: log2 of the number of states. entries: how many symbols occur. lastSymbol: the last of
+    // these symbols. bytes: the size of the description.
     u32 log, entries, lastSymbol, bytes;
 };
 
-// The symbols that occur, in ascending order: symbol, count << 8, and bit 31 if it occurs less than
-// once (the count is 1 then).
+// Returns the word that is stored for a symbol that occurs: the symbol in bits 0 .. 7, its number
+// of states from bit 8 on, and bit 31 if it occurs less than once (`low`; `count` is 1 for it).
+// Words are stored in ascending order of symbols.
 SLUICE_DEVICE u32 fseEntry(u32 symbol, u32 count, bool low) {
     return symbol | count << 8 | u32(low) << 31;
 }
 
-// Returns the 32 bits that start at bit `at` of a list of words; bits past its end are 0.
+// Returns the 32 bits from bit `at` on of a list of `count` words; bits behind the list are 0.
 SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
     u32 low = 0u, high = 0u, word = at >> 5;
     if (word < count) low = loadWord(words, word);
@@ -44,14 +55,14 @@ SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
     return funnelRight(low, high, at);
 }
 
-SLUICE_CONSTANT u32 kFseLongest = 1024u; // bytes; no description is that long
-// Enough for all values and repeat codes of a description: 256 symbols, each with a repeat code,
-// and 85 repeat codes of three.
+SLUICE_CONSTANT u32 kFseLongest = 1024u; // in bytes; no description is longer
+// Most steps of the loop that reads a description. There are at most 597: 256 values, a repeat code
+// below 3 behind each, and 85 repeat codes of 3, each of which skips three symbols.
 SLUICE_CONSTANT u32 kFseSteps = 640u;
 
-// One lane reads a description of at most `size` bytes at any address. It writes the symbols to
-// `entries`; there are at most as many as states. maxStates is the largest number of states that is
-// accepted.
+// One lane calls this to read a description at `address`, which may have any alignment, of at most
+// `size` bytes. Writes an fseEntry to `entries` for each symbol that occurs. There are at most as
+// many entries as states, since each symbol takes a state. Refuses more than maxStates states.
 SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 maxLog,
                                      u32 maxStates, u64 entries) {
     u64 words = wordOf(address);
@@ -59,25 +70,29 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
         count = (end + 31u) >> 5;
     FseDescription d;
     d.log = (fseBits(words, count, at) & 15u) + SLUICE_FSE_LOG_MIN;
-    d.status = d.log > maxLog            ? SLUICE_ST_BAD_CODE
+    // Without bytes the first word has none of the description.
+    d.status = size == 0u                ? SLUICE_ST_TRUNCATED
+               : d.log > maxLog          ? SLUICE_ST_BAD_CODE
                : 1u << d.log > maxStates ? SLUICE_ST_TOO_LONG
                                          : SLUICE_ST_OK;
     d.entries = d.lastSymbol = 0u;
     at += 4u;
-    u32 symbol = 0u, left = 1u << min(d.log, SLUICE_FSE_LOG_MAX); // states that have not been
-                                                                  // assigned
+    // `left` is how many states have not been given to a symbol yet.
+    u32 symbol = 0u, left = 1u << min(d.log, SLUICE_FSE_LOG_MAX);
     bool zeros = false;
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < kFseSteps && d.status == SLUICE_ST_OK && left != 0u; ++i) {
         u32 bits = fseBits(words, count, at);
         bool tooMany = !zeros && symbol >= maxSymbols;
-        if (zeros) { // this many more symbols do not occur
+        // A repeat code says that the next 0 to 3 symbols do not occur. Behind a 3 stands another
+        // repeat code.
+        if (zeros) {
             u32 repeat = bits & 3u;
             at += 2u;
             symbol += repeat;
             zeros = repeat == 3u;
         } else {
-            // The value is at most left + 1; the lowest values take one bit less.
+            // The value is at most left + 1. The lowest values take one bit less than the others.
             u32 n = u32(findMSB(left + 1u)), shorter = (2u << n) - 2u - left;
             u32 low = bits & ((1u << n) - 1u);
             bool longer = low >= shorter;
@@ -105,28 +120,32 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
 }
 
 // -----------------------------------------------------------------------------------------------
-// Tables. Call fseBegin, then fseRow for 32 symbols at a time, in order, then fseStates, in all
-// lanes of the group. The caller must have checked the counts: in groups that are `on` they add up
-// to 2^log, where log is 5 .. 9.
+// To build a table, all lanes of the group call fseBegin, then fseRow for each 32 symbols, in
+// order, then fseStates. `on` is false in fseBegin and fseStates for a group without a table, which
+// calls them only because groups in lockstep run together. The caller must have checked the counts:
+// in groups that are `on` they add up to 2^log, and log is 5 .. 9.
 
-// A bit for each step at which the walk skips a place, and the number of such steps before each
-// word of bits.
+// In x a bit is set for each step at which the walk leaves a place out; y is the number of bits
+// that are set in the words before this one.
 SLUICE_SHARED u32x2 sFseSkipped[kGroupsPerWorkgroup * 16u];
 
 struct FseTable {
     SlotTable slots;
-    u32 group;    // of the workgroup
-    u32 lows;     // number of symbols so far that occur less than once
-    bool zeroLow; // symbol 0 is one of them
+    u32 group;    // the lane group's number in the workgroup
+    u32 lows;     // how many symbols so far occur less than once
+    bool zeroLow; // symbol 0 occurs less than once
 };
 
-SLUICE_DEVICE u32 fseInverse(u32 log) { // of the step, modulo 2^log
-    // The initial inverse is right in 3 bits, and each iteration doubles the number of right bits.
+// Returns the inverse of the walk's step, modulo 2^log.
+SLUICE_DEVICE u32 fseInverse(u32 log) {
+    // An odd number is its own inverse modulo 8, so the first 3 bits of `inverse` are right. Each
+    // of the two Newton steps doubles the number of right bits, to 12; log is at most 9.
     u32 walk = (1u << log >> 1) + (1u << log >> 3) + 3u, inverse = walk;
     inverse *= 2u - walk * inverse;
     return inverse * (2u - walk * inverse);
 }
 
+// Begins the table of lane group `group` of the workgroup.
 SLUICE_DEVICE FseTable fseBegin(SlotMemory memory, u32 group, bool on, u32 log) {
     FseTable table;
     table.slots = slotsBegin(memory, on, log);
@@ -138,14 +157,14 @@ SLUICE_DEVICE FseTable fseBegin(SlotMemory memory, u32 group, bool on, u32 log) 
     return table;
 }
 
-// Each lane that is `on` passes a symbol and its count; `low` means that the symbol occurs less
-// than once. Symbols must be in ascending order.
+// Each lane that is `on` passes a symbol and its number of states. `low` says that the symbol
+// occurs less than once. The caller passes symbols in ascending order over lanes and calls.
 SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u32 count, bool low) {
     low = low && on;
     u32x2 votes = lgBallot2(low, low && symbol == 0u);
     slotsRow(table.slots, on, symbol, low ? 0u : count);
     u32 size = 1u << table.slots.log;
-    // symbols that occur less than once take the last places
+    // Symbols that occur less than once get the last places of the table.
     u32 place = size - 1u - table.lows - u32(bitCount(votes.x & lgLanesBelow()));
     if (low && place < size) {
         u32 turn = place * fseInverse(table.slots.log) & (size - 1u);
@@ -157,10 +176,18 @@ SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u3
     table.zeroLow = table.zeroLow || votes.y != 0u;
 }
 
-// Writes the 2^log states as base, symbol << 16, bits << 24.
+// Writes the 2^log states to `states`. A state is a word: in its low half the number to which the
+// bits that are read are added to get the next state, the symbol from bit 16 on, and the number of
+// bits to read from bit 24 on. An includer that keeps states in another form defines
+// SLUICE_FSE_STORE, to which `states` then has a meaning of its own.
+#ifndef SLUICE_FSE_STORE
+#define SLUICE_FSE_STORE(states, place, base, symbol, bits)                                        \
+    storeWord(states, place, (base) | (symbol) << 16 | (bits) << 24)
+#endif
 SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits, u64 states) {
-    // The slots give the symbol of each step of the walk. The symbols that occur less than once
-    // follow at the end.
+    // slotsFill gives slot s the symbol of step s of the walk, counted without the steps that are
+    // left out. The last slots already have the symbols that occur less than once, at their places
+    // in the table.
     slotsFill(table.slots, on);
     u32 lane = lgLane(), words = table.group * 16u, before, sum;
     lgScan(lane < 16u ? u32(bitCount(sFseSkipped[words + (lane & 15u)].x)) : 0u, before, sum);
@@ -175,7 +202,7 @@ SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits,
         u32 turn = walk - skipped.y - u32(bitCount(skipped.x & ((1u << (walk & 31u)) - 1u)));
         u32 at = place >= end ? place : turn;
         u32 symbol = slotAt(table.slots.memory, at & ((1u << SLUICE_FSE_LOG_MAX) - 1u));
-        // symbol 0 cannot mark a slot, since 0 means no mark
+        // Symbol 0 cannot mark its slot, since 0 means that there is no mark.
         symbol = table.zeroLow && place == size - 1u ? 0u : symbol;
         u32 same = fseSame(symbol, symbolBits),
             next = symbolAt(table.slots.memory, symbol) & 0xffffu;
@@ -186,9 +213,7 @@ SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits,
         lgBarrierShared();
         u32 state = next + u32(bitCount(same & lgLanesBelow()));
         u32 bits = log - u32(findMSB(max(state, 1u)));
-        if (here)
-            storeWord(states, place,
-                      (((state << bits) - size) & 0xffffu) | symbol << 16 | bits << 24);
+        if (here) SLUICE_FSE_STORE(states, place, ((state << bits) - size) & 0xffffu, symbol, bits);
     }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables from descriptions or counts. A lane group builds tablesPerGroup tables: first each
-// lane reads one description, then the group builds the tables one by one (fse.h). In between, the
-// symbols are stored where the states will be.
+// Builds FSE tables from descriptions or from counts. A lane group builds tablesPerGroup tables.
+// First each lane reads one description and stores the symbols where the table's states will be.
+// Then the whole group builds the tables one by one (fse.h).
 //
 // The includer provides what fse.h needs, and regions (region_params.glsl, region.cuh). It also
-// defines slotMemory, which returns the place of a lane group's slots, countAt, which reads a
-// count, and writeStates, which writes the states through fseStates.
+// defines slotMemory(group), which returns where a lane group's slots are in shared memory;
+// countAt(source, symbol), which reads a count; and writeStates, which calls fseStates.
 #ifndef SLUICE_KERNELS_FSE_TABLES_H
 #define SLUICE_KERNELS_FSE_TABLES_H
 
@@ -13,18 +13,22 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Bytes before the states: they hold the size of the description, log << 16 and last symbol << 24.
+// A table begins with a word (fseHeader): in its low half the number of bytes of the description,
+// from bit 16 on log2 of the number of states, from bit 24 on the last symbol. The states follow.
 SLUICE_CONSTANT u32 kFseHeader = 4u;
 
 SLUICE_DEVICE u32 fseHeader(u32 bytes, u32 log, u32 lastSymbol) {
     return bytes | log << 16 | lastSymbol << 24;
 }
 
+// Returns how many states fit into `room` bytes behind the header.
 SLUICE_DEVICE u32 statesIn(u64 room) {
     u32 bytes = lowWord(room);
     return bytes < kFseHeader ? 0u : (bytes - kFseHeader) / 4u;
 }
 
+// Returns SLUICE_ST_OK if the region is allowed, otherwise its status. `counts` says that its
+// source is a list of 16-bit counts.
 SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool counts) {
     bool good = sourceInside(p, region, 0xffffffffu) &&
                 destinationAllowed(p, region, 0xffffffffu) &&
@@ -34,8 +38,8 @@ SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
                                                                     : SLUICE_ST_OK;
 }
 
-// Checks the counts and finds log2 of their sum. All lanes of the group call it; each lane takes
-// one symbol per row of 32.
+// Checks the counts and finds log2 of their sum and the last symbol that occurs. All lanes of the
+// group call it; each looks at every 32nd count. Returns a status.
 SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool on,
                               SLUICE_OUT(u32, log), SLUICE_OUT(u32, lastSymbol)) {
     u32 symbols = on ? lowWord(region.sourceSize) / 2u : 0u, sum = 0u, bad = 0u;
@@ -55,7 +59,8 @@ SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
     return 1u << log > statesIn(region.size) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
 
-// Reads the lane's description and packs its properties into a word.
+// Reads the description of table `index`. Returns a word with the number of its entries, log2 of
+// its states from bit 9 on, and a status from bit 13 on.
 SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     Region region = loadRegion(p, index);
     u32 status = checkRegion(p, region, false);
@@ -67,7 +72,9 @@ SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     return d.entries | (d.log & 15u) << 9 | d.status << 13;
 }
 
-// `group` is the lane group's index in the dispatch, groupHere that in the workgroup.
+// Builds the tables of one lane group. `group` is the lane group's number in the dispatch,
+// groupHere its number in the workgroup. `counts` says that the sources are counts and not
+// descriptions.
 SLUICE_DEVICE void fseTables(SLUICE_IN(FseTablesParams) p, u32 group, u32 groupHere, bool counts) {
     u32 first = group * p.tablesPerGroup, last = regionCount(p), known = 0u;
     u32 symbolBits = u32(findMSB((p.maxSymbols - 1u) | 1u)) + 1u;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prefix sums of the counts of intervals, one word for every SLUICE_INTERVAL_BATCH of them: each
-// workgroup sums one group of counts, then one workgroup scans the groups' sums and writes the
-// result words. No workgroup waits for another. Sums saturate at 2^32 - 1.
+// Sums up the lengths of intervals, their *counts*, and stores prefix sums: the sum of all counts
+// before each *batch* of SLUICE_INTERVAL_BATCH intervals. Two dispatches do this, so that no
+// workgroup waits for another. In the first one each workgroup sums up one *group* of counts
+// (intervalGroupSize). In the second one, a single workgroup scans the sums of the groups and
+// writes the command's result. Sums are limited to 2^32 - 1.
 //
-// The includer provides the list of intervals, listCount, and listElements for lists that hold no
-// counts. It also defines sums: the type Sum, addSums, sumWord, and wgExclusiveSum, whose first
-// argument selects one of two shared arrays. kThreads is the size of a workgroup.
+// The includer provides the list: listCount, and listElements for lists that do not hold counts. It
+// also provides sums: the type Sum, addSums, sumWord, which limits a Sum to 32 bits, and
+// wgExclusiveSum, whose first argument selects one of two shared arrays. kThreads is the size of a
+// workgroup.
 #ifndef SLUICE_KERNELS_INTERVAL_PLAN_H
 #define SLUICE_KERNELS_INTERVAL_PLAN_H
 
@@ -15,11 +18,12 @@
 
 SLUICE_KERNEL_BEGIN
 
-// consecutive counts of one invocation
+// kRun: how many consecutive counts one invocation sums up. kRunsPerBatch: how many invocations
+// share a batch.
 SLUICE_CONSTANT u32 kRun = SLUICE_INTERVAL_ROUND / kThreads;
 SLUICE_CONSTANT u32 kRunsPerBatch = SLUICE_INTERVAL_BATCH / kRun;
 
-// Returns the sum of `count` counts; `count` is at most kRun.
+// Returns the sum of `count` counts, at most kRun.
 SLUICE_DEVICE Sum sumRun(u64 counts, u32 count) {
     Sum sum = Sum(0u);
     if (count == kRun && (lowWord(counts) & 15u) == 0u) {
@@ -37,12 +41,15 @@ SLUICE_DEVICE Sum sumRun(u64 counts, u32 count) {
     return sum;
 }
 
+// Sums up group `group` of the counts. Stores the sums before each of its batches within the group,
+// and the group's sum.
 SLUICE_DEVICE void sumGroup(SLUICE_IN(IntervalParams) p, u32 group) {
     u64 prefixes = u64Of(p.prefixes);
     u32 count = listCount(p), rounds = intervalGroupSize(p.maxCount) / SLUICE_INTERVAL_ROUND;
     Sum before = Sum(0u);
     for (u32 round = 0u; round < rounds; ++round) {
-        // at most 2^32 - kRun, as intervalGroupSize says
+        // `first` does not overflow, because all groups together have at most 2^32 counts
+        // (intervalGroupSize).
         u32 first = group * intervalGroupSize(p.maxCount) + round * SLUICE_INTERVAL_ROUND +
                     wgInvocation() * kRun;
         u32 there = count - min(count, first);
@@ -57,6 +64,8 @@ SLUICE_DEVICE void sumGroup(SLUICE_IN(IntervalParams) p, u32 group) {
         storeWord(prefixes, SLUICE_INTERVAL_GROUPS_AT + group, sumWord(before));
 }
 
+// Replaces each group's sum by the sum of all groups before it, and writes the command's result.
+// `counts` says that the list holds counts; for other lists only the result is written.
 SLUICE_DEVICE void scanGroups(SLUICE_IN(IntervalParams) p, bool counts) {
     u64 prefixes = u64Of(p.prefixes), result = u64Of(p.result_);
     u32 groups = 0u;

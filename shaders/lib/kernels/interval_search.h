@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The load-balancing search as an operation of its own: it finds the interval of each element, and
-// the element's rank in that interval.
+// Load-balancing search as a command of its own: finds the interval of each element, and the
+// element's *rank*, which is its index in that interval.
 //
-// The includer provides Interval and marks (clearMarks, setMark, countMarks, rankOfPiece, kMarks of
-// intervals.glsl). kThreads is the size of a workgroup.
+// The includer provides Interval, and clearMarks, setMark, countMarks, rankOfPiece and kMarks as in
+// intervals.glsl. kThreads is the size of a workgroup.
 #ifndef SLUICE_KERNELS_INTERVAL_SEARCH_H
 #define SLUICE_KERNELS_INTERVAL_SEARCH_H
 
@@ -12,11 +12,12 @@
 
 SLUICE_KERNEL_BEGIN
 
-// For each interval of a round that has elements: its index, and what to add to an element's index
-// in the round to get its rank.
+// One entry for each interval of a round that has elements: x is the interval's index; y is what to
+// add to an element's index in the round to get the element's rank.
 SLUICE_SHARED u32x2 sOwners[kThreads];
 
-// Does a round, with one interval per lane. All lane groups in lockstep call it together.
+// Finds the elements of a round, in which each lane has one interval, `own`. In a shader, all lane
+// groups of a workgroup must call it together.
 SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) own) {
     u32 to = min(own.to, p.capacity - min(p.capacity, own.before));
     u32 elements = to - min(own.from, to), start, total;
@@ -24,8 +25,8 @@ SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) 
     u32 owners = lgBallotScan(has, elements, start, total);
     if (!wgAny(owners != 0u)) return;
 
-    // A round's elements are consecutive, so the first interval that has elements gives the place
-    // of all of them.
+    // The elements of a round are consecutive, so the place of the first one in the output gives
+    // the places of all.
     u32 element = own.before + own.from;
     lgShare(element);
     u64 target = mul64(lgShared(element, u32(max(findLSB(owners), 0))), 4u);
@@ -34,6 +35,7 @@ SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) 
     if (has)
         sOwners[lgFirst() + u32(bitCount(owners & lgLanesBelow()))] =
             makeU32x2(own.index, own.from - start);
+    // There is room for kMarks marks, so kMarks elements are found at a time.
     for (u32 window = 0u; wgAny(window < total); window += kMarks) {
         clearMarks();
         if (has && start - window < kMarks) setMark(start - window);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A lane group assigns the 2^log slots of a table to symbols, in the order of the symbols. Shared
-// memory has one byte per slot, which holds its symbol, and one word per symbol, which holds its
-// number of slots and its first slot.
+// A lane group gives the 2^log slots of a table to symbols, in the order of the symbols. Shared
+// memory has one byte for each slot, its symbol, and one word for each symbol: its number of slots
+// in the low half and its first slot in the upper half.
 //
-// The includer defines where both are: SlotMemory, setSlot (for a slot that is 0), slotAt,
-// setSlotWord and slotWord (four slots), setSymbol and symbolAt.
+// The includer says where these bytes and words are. It defines the type SlotMemory; setSlot and
+// slotAt for one slot (setSlot is called only for a slot that is 0); setSlotWord and slotWord for
+// four slots; setSymbol and symbolAt for a symbol's word.
 #ifndef SLUICE_KERNELS_SLOTS_H
 #define SLUICE_KERNELS_SLOTS_H
 
@@ -12,11 +13,12 @@
 
 SLUICE_KERNEL_BEGIN
 
-// To build a table, all lanes of the group call slotsBegin, then slotsRow for 32 symbols at a time,
-// in order, then slotsFill. Loops are as long as the largest table of the groups in lockstep needs.
+// To build a table, all lanes of the group call slotsBegin, then slotsRow for each 32 symbols, in
+// order, then slotsFill. Lane groups in lockstep make these calls together, as often as the largest
+// of their tables needs; `on` is false where a lane or group has nothing to add.
 struct SlotTable {
     SlotMemory memory;
-    u32 log, sum; // sum: slots so far
+    u32 log, sum; // sum: how many slots have been given so far
 };
 
 SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
@@ -24,7 +26,8 @@ SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
     table.memory = memory;
     table.log = log;
     table.sum = 0u;
-    lgBarrierShared(); // all lanes are done with the previous table
+    // This barrier waits until all lanes are done with the table before this one.
+    lgBarrierShared();
     u32 words = on ? 1u << log >> 2 : 0u;
     for (u32 row = 0u; row < words; row += 32u)
         if (row + lgLane() < words) setSlotWord(memory, row + lgLane(), 0u);
@@ -32,7 +35,7 @@ SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
     return table;
 }
 
-// Gives the lane's symbol `count` slots.
+// Gives this lane's symbol the next `count` slots, and marks the first of them.
 SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol, u32 count) {
     u32 before, sum;
     lgScan(on ? count : 0u, before, sum);
@@ -44,8 +47,8 @@ SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol,
     table.sum += sum;
 }
 
-// Gives every unmarked slot the symbol of the slot before it. Returns whether all slots are
-// assigned.
+// Gives every slot without a mark the symbol of the slot before it. Returns whether exactly 2^log
+// slots were given.
 SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
     lgBarrierShared();
     u32 words = 1u << table.log >> 2, share = (words + 31u) / 32u, from = share * lgLane();
@@ -54,7 +57,7 @@ SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
         u32 marks = slotWord(table.memory, from + i);
         if (marks != 0u) last = marks >> (u32(findMSB(marks)) & 24u) & 255u;
     }
-    // Symbols ascend, so the nearest lower lane that has a symbol has the highest one.
+    // The last mark before this lane's slots is that of the nearest lower lane that has one.
     u32 below = lgBallot(last != 0u) & lgLanesBelow();
     lgShare(last);
     u32 symbol = lgShared(last, below != 0u ? u32(findMSB(below)) : 0u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first step of every decode: sets all tiles to PENDING, and none failed.
+// The first step of every decode: it sets the statuses of all tiles to PENDING and the number of
+// failed tiles to 0.
 #ifndef SLUICE_KERNELS_STATUS_H
 #define SLUICE_KERNELS_STATUS_H
 
@@ -8,9 +9,9 @@
 
 SLUICE_KERNEL_BEGIN
 
-// count is at most 2^24.
+// Sets word `index` of the statuses; `count` is the number of tiles, at most 2^24.
 SLUICE_DEVICE void beginStatus(u64 status, u32 count, u32 index) {
-    // The statuses are followed by the number of failed tiles and the index of the first of them.
+    // Behind the statuses stand the number of failed tiles and the index of the first of them.
     u32 value = index < count ? SLUICE_ST_PENDING : index == count ? 0u : 0xffffffffu;
     if (index < count + 2u) storeWord(status, index, value);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whole tile streams, one stream per workgroup. CHECK parses the stream's header and table
-// (docs/format.md, 2), a scan turns the tile counts into first tiles, WRITE writes the regions that
-// the GDeflate kernel decodes, and VERDICT summarizes the result.
+// Decodes whole tile streams (docs/format.md, 2), one stream per workgroup, in three passes. CHECK
+// parses each stream's header and table, and counts its tiles. A scan then replaces each count by
+// the number of the stream's first tile. WRITE writes the regions of the tiles, which the GDeflate
+// kernel decodes next. VERDICT sets the streams' statuses by the statuses of their tiles.
 //
-// kThreads is the size of a workgroup.
+// The includer defines kThreads, the size of a workgroup.
 #ifndef SLUICE_KERNELS_TILE_STREAMS_H
 #define SLUICE_KERNELS_TILE_STREAMS_H
 
@@ -13,18 +14,19 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Words of SluiceStreamResult and, behind all results, of SluiceStreamSummary.
+// Words of a SluiceStreamResult, of which each stream has one, and words of the SluiceStreamSummary
+// behind them.
 SLUICE_CONSTANT u32 kStatus = 0u, kFirstTile = 1u, kTileCount = 2u, kSize = 3u, kResultWords = 4u;
 SLUICE_CONSTANT u32 kFailedStreams = 0u, kFirstFailedStream = 1u, kTilesDecoded = 2u,
                     kTilesNeeded = 3u;
 
-// Flags that an invocation sets for what it finds.
-SLUICE_CONSTANT u32 kBad = 1u;        // a table entry breaks a rule; a tile failed
+// Flags for what an invocation finds.
+SLUICE_CONSTANT u32 kBad = 1u;        // CHECK: a table entry breaks a rule; VERDICT: a tile failed
 SLUICE_CONSTANT u32 kUnverified = 2u; // a tile was given to the driver
-SLUICE_CONSTANT u32 kStopped = 4u;    // a driver has left a loop early
+SLUICE_CONSTANT u32 kStopped = 4u;    // the driver has left a loop early (sgLoopsGoOn)
 SLUICE_SHARED u32 sFound;
 
-// Returns, in invocation 0, what all invocations of the workgroup have found.
+// Returns, in invocation 0, the OR of what all invocations of the workgroup have found.
 SLUICE_DEVICE u32 wgFound(u32 found) {
     if (wgInvocation() == 0u) sFound = 0u;
     wgBarrierShared();
@@ -33,33 +35,50 @@ SLUICE_DEVICE u32 wgFound(u32 found) {
     return sFound;
 }
 
-// Properties of a stream, which are the same in all invocations.
+// Properties of a stream, the same in all invocations.
 struct TileStream {
     u64 source, sourceSize, destination, destinationSize; // addresses and bytes
-    u32 tileCount, lastSize, size;                        // size is that of the decoded stream
+    u32 tileCount, lastSize, size;                        // size: bytes of the decoded stream
 };
 
-// Reads the entry of the list and the stream's header. Returns PENDING if both are good.
+// Returns the bytes of a range behind an offset, 0 if the offset is outside.
+SLUICE_DEVICE u64 bytesFrom(u64 offset, u64 size) {
+    return less64(size, offset) ? wide(0u) : sub64(size, offset);
+}
+
+// Reads entry `index` of the list and the stream's header. Returns SLUICE_STREAM_ST_PENDING if both
+// are good, otherwise the stream's status.
 SLUICE_DEVICE u32 readHeader(SLUICE_IN(TileStreamsParams) p, u32 index,
                              SLUICE_OUT(TileStream, stream)) {
-    u64 entry = add64(u64Of(p.streams), mul64(index, 32u));
-    u64 from = loadU64(entry, 0u), to = loadU64(entry, 2u);
+    u64 from, to;
+    if (p.hasPairs != 0u) {
+        u64 entry = add64(u64Of(p.streams), 4u + 8u * index);
+        from = wide(loadWord(entry, 0u));
+        to = wide(loadWord(entry, 1u));
+        stream.sourceSize = bytesFrom(from, u64Of(p.sourceSize));
+        stream.destinationSize = bytesFrom(to, u64Of(p.destinationSize));
+    } else {
+        u64 entry = add64(u64Of(p.streams), mul64(index, 32u));
+        from = loadU64(entry, 0u);
+        to = loadU64(entry, 2u);
+        stream.sourceSize = loadU64(entry, 1u);
+        stream.destinationSize = loadU64(entry, 3u);
+    }
     stream.source = add64(u64Of(p.source), from);
-    stream.sourceSize = loadU64(entry, 1u);
     stream.destination = add64(u64Of(p.destination), to);
-    stream.destinationSize = loadU64(entry, 3u);
     stream.tileCount = stream.lastSize = stream.size = 0u;
     if (((lowWord(from) | lowWord(to)) & 3u) != 0u ||
         !inside64(from, stream.sourceSize, kNull, u64Of(p.sourceSize)) ||
         !inside64(to, stream.destinationSize, kNull, u64Of(p.destinationSize)))
         return SLUICE_STREAM_ST_BAD_RANGE;
     if (less64(stream.sourceSize, wide(8u))) return SLUICE_STREAM_ST_TRUNCATED;
-    // u8 id = 4, u8 id ^ 0xff, u16 tile count; tile size index : 2, last tile's size : 18, reserved
-    // : 12
+    // The header has, from the lowest bit on: u8 identifier, u8 identifier ^ 0xff, u16 tile count;
+    // then 2 bits tile size index, 18 bits last tile's size, 12 bits reserved.
     u32 first = loadWord(stream.source, 0u), second = loadWord(stream.source, 1u);
     u32 count = first >> 16, last = second >> 2 & 0x3ffffu;
-    if ((first & 0xffffu) != 0xfb04u || (second & 3u) != 1u || second >> 20 != 0u ||
-        last > SLUICE_GD_TILE_BYTES || (count == 0u && last != 0u))
+    if (((first ^ (first >> 8)) & 0xffu) != 0xffu) return SLUICE_STREAM_ST_BAD_HEADER;
+    if ((second & 3u) != SLUICE_STREAM_TILE_SIZE_INDEX) return SLUICE_STREAM_ST_TILE_SIZE;
+    if (second >> 20 != 0u || last > SLUICE_GD_TILE_BYTES || (count == 0u && last != 0u))
         return SLUICE_STREAM_ST_BAD_HEADER;
     if (less64(stream.sourceSize, wide(8u + 4u * count))) return SLUICE_STREAM_ST_TRUNCATED;
     stream.tileCount = count;
@@ -68,10 +87,12 @@ SLUICE_DEVICE u32 readHeader(SLUICE_IN(TileStreamsParams) p, u32 index,
     return SLUICE_STREAM_ST_PENDING;
 }
 
+// Returns entry i of the table.
 SLUICE_DEVICE u32 tableEntry(SLUICE_IN(TileStream) stream, u32 i) {
     return loadWord(add64(stream.source, 8u), i);
 }
-// Entry 0 is the compressed size of the last tile; tile 0 begins at 0.
+// Returns the offset of tile i's compressed bytes behind the table. Tile 0 begins at 0 and has no
+// entry of its own: entry 0 is the compressed size of the last tile.
 SLUICE_DEVICE u32 tileBegin(SLUICE_IN(TileStream) stream, u32 i) {
     return i == 0u ? 0u : tableEntry(stream, i);
 }
@@ -80,6 +101,7 @@ SLUICE_DEVICE u32 compressedSize(SLUICE_IN(TileStream) stream, u32 i) {
     return tableEntry(stream, i + 1u) - tileBegin(stream, i);
 }
 
+// Returns whether tile i's entry breaks a rule.
 SLUICE_DEVICE bool isBadEntry(SLUICE_IN(TileStream) stream, u32 i) {
     u32 size = compressedSize(stream, i);
     if (size - 1u >= SLUICE_GD_MAX_COMPRESSED) return true;
@@ -87,23 +109,24 @@ SLUICE_DEVICE bool isBadEntry(SLUICE_IN(TileStream) stream, u32 i) {
            (tableEntry(stream, i + 1u) <= tileBegin(stream, i) || (size & 3u) != 0u);
 }
 
-// Checks the rules of the table as a whole.
-SLUICE_DEVICE u32 checkEnd(SLUICE_IN(TileStream) stream) {
+// Checks the rules about the table as a whole. Returns SLUICE_STREAM_ST_PENDING if none is broken,
+// otherwise the stream's status. bytesMayFollow: the source goes on behind the stream.
+SLUICE_DEVICE u32 checkEnd(SLUICE_IN(TileStream) stream, bool bytesMayFollow) {
     u64 end = wide(8u + 4u * stream.tileCount);
     if (stream.tileCount != 0u) {
         end = add64(end, tileBegin(stream, stream.tileCount - 1u));
         end = add64(end, tableEntry(stream, 0u));
     }
-    if (end != stream.sourceSize)
-        return less64(stream.sourceSize, end) ? SLUICE_STREAM_ST_TRUNCATED
-                                              : SLUICE_STREAM_ST_BAD_TABLE;
+    if (less64(stream.sourceSize, end)) return SLUICE_STREAM_ST_TRUNCATED;
+    if (!bytesMayFollow && end != stream.sourceSize) return SLUICE_STREAM_ST_BAD_TABLE;
     return less64(stream.destinationSize, wide(stream.size)) ? SLUICE_STREAM_ST_NO_SPACE
                                                              : SLUICE_STREAM_ST_PENDING;
 }
 
-// Loops over a stream's tiles begin at 0, because Mesa 22.3's lavapipe drops the code after other
-// loops.
+// All loops over a stream's tiles count from 0, because lavapipe of Mesa 22.3 drops the code behind
+// a loop that counts from the invocation's number on (docs/portability.md).
 
+// Does the pass CHECK for stream `index`; `there` says that the list has a stream with this number.
 SLUICE_DEVICE void checkStream(SLUICE_IN(TileStreamsParams) p, u32 index, bool there) {
     u32 status = SLUICE_STREAM_ST_PENDING, found = 0u;
     TileStream stream;
@@ -119,7 +142,7 @@ SLUICE_DEVICE void checkStream(SLUICE_IN(TileStreamsParams) p, u32 index, bool t
     if (good) {
         status = (found & kStopped) != 0u ? SLUICE_STREAM_ST_INTERNAL
                  : found != 0u            ? SLUICE_STREAM_ST_BAD_TABLE
-                                          : checkEnd(stream);
+                                          : checkEnd(stream, p.hasPairs != 0u);
         good = status == SLUICE_STREAM_ST_PENDING;
     }
     u64 result = add64(u64Of(p.results), mul64(index, 4u * kResultWords));
@@ -130,6 +153,7 @@ SLUICE_DEVICE void checkStream(SLUICE_IN(TileStreamsParams) p, u32 index, bool t
     storeWord(u64Of(p.counts), index, tileCount);
 }
 
+// Does the pass WRITE for stream `index`: writes the regions of its tiles.
 SLUICE_DEVICE void writeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
     u64 result = add64(u64Of(p.results), mul64(index, 4u * kResultWords));
     u64 summary = add64(u64Of(p.results), mul64(p.maxStreamCount, 4u * kResultWords));
@@ -140,7 +164,7 @@ SLUICE_DEVICE void writeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
         if (index + 1u == p.maxStreamCount) storeWord(summary, kTilesNeeded, first + tiles);
         if (tiles != 0u && !fits) {
             storeWord(result, kStatus, SLUICE_STREAM_ST_NO_TILES);
-            // the tiles of the streams before this one are decoded
+            // Only the tiles of the streams before this one are decoded.
             atomicMinWord(summary, kTilesDecoded, first);
         }
     }
@@ -162,6 +186,7 @@ SLUICE_DEVICE void writeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
     if (!sgLoopsGoOn()) storeWord(result, kStatus, SLUICE_STREAM_ST_INTERNAL);
 }
 
+// Does the pass VERDICT for stream `index`: sets its final status.
 SLUICE_DEVICE void judgeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
     u64 result = add64(u64Of(p.results), mul64(index, 4u * kResultWords));
     u64 summary = add64(u64Of(p.results), mul64(p.maxStreamCount, 4u * kResultWords));
@@ -197,13 +222,16 @@ SLUICE_DEVICE void tileStreams(SLUICE_IN(TileStreamsParams) p, u32 index) {
         if (word < p.zeroedWords) storeWord(u64Of(p.zeroed), word, 0u);
         if (index == 0u && wgInvocation() == 0u) {
             u64 summary = add64(u64Of(p.results), mul64(p.maxStreamCount, 4u * kResultWords));
-            storeWord(summary, kFailedStreams, 0u);
-            storeWord(summary, kFirstFailedStream, 0xffffffffu);
+            // The pairs that maxStreamCount leaves out have failed.
+            u32 left = p.hasPairs == 0u ? 0u : loadWord(u64Of(p.streamCount), 0u) - count;
+            storeWord(summary, kFailedStreams, left);
+            storeWord(summary, kFirstFailedStream, left == 0u ? 0xffffffffu : count);
             storeWord(summary, kTilesDecoded, 0u);
             storeWord(summary, kTilesNeeded, 0u);
         }
     }
-    if (index >= p.maxStreamCount) return; // the workgroup of an empty list
+    // One workgroup is dispatched even for an empty list, to clear the summary.
+    if (index >= p.maxStreamCount) return;
     if (p.pass == SLUICE_STREAMS_CHECK)
         checkStream(p, index, index < count);
     else if (p.pass == SLUICE_STREAMS_WRITE)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what every layout header needs. The headers of this folder hold the limits, flags,
-// parameter structures and constants that the host, GLSL and CUDA share: each stands once, and C++,
-// CUDA and GLSL include the same file. They only consist of #define and plain structures of 32-bit
-// members.
+// The headers of this folder have the limits, flags, parameter structures and constants that C++,
+// CUDA and GLSL share: each stands once, and all three languages include the same file. The headers
+// contain only #define and plain structures of 32-bit members. This header has what all of them
+// need.
 #ifndef SLUICE_LAYOUT_BASE_H
 #define SLUICE_LAYOUT_BASE_H
 
@@ -12,7 +12,7 @@
 #define SLUICE_LAYOUT_END }
 namespace sluice {
 typedef uint32_t u32;
-// A 64-bit value for devices without 64-bit integers.
+// A 64-bit number for devices without 64-bit integers.
 struct U64Pair {
     u32 lo, hi;
 };
@@ -25,7 +25,7 @@ struct U64Pair {
 #define SLUICE_ADDRESS uvec2
 #endif
 
-// Tile statuses have the values of SluiceTileStatus (checked at compile time in src/api).
+// The statuses of tiles have the values of SluiceTileStatus, which src/api checks at compile time.
 #define SLUICE_ST_PENDING 0u
 #define SLUICE_ST_OK 1u
 #define SLUICE_ST_BAD_REGION 2u
@@ -42,12 +42,12 @@ struct U64Pair {
 #define SLUICE_ST_BAD_FILTER 13u
 #define SLUICE_ST_UNSUPPORTED 14u
 
-// The checksum covers tiles of at most this size.
+// The most bytes of a tile that has a checksum.
 #define SLUICE_MAX_TILE_BYTES 1048576u
 
-// On Vulkan a linear list of workgroups is folded into (x, y), because devices guarantee only
-// 65,535 workgroups along x. The grid has this many along x, and wgIndex() in lanes.glsl returns a
-// workgroup's index in the list.
+// A Vulkan device need not accept more than 65,535 workgroups along x. So a long list of workgroups
+// is dispatched as rows of this many, one row for each y; wgIndex() in lanes.glsl returns a
+// workgroup's number in the list.
 #define SLUICE_MAX_GRID 32768u
 
 #endif

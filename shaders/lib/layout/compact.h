@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compaction.
+// The limits, flags and parameters of compaction.
 #ifndef SLUICE_LAYOUT_COMPACT_H
 #define SLUICE_LAYOUT_COMPACT_H
 
@@ -7,54 +7,69 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// On Vulkan an invocation of compact.comp holds this many bytes of a tile, in four rows. An element
-// of 1 or 2 bytes takes 4 bytes there.
+// IS_SIZE is true for the sizes that an element may have, in bytes. There is a kernel for each
+// size, except that on Vulkan one pipeline takes both WIDE sizes. These are the sizes of the
+// commands of a draw of meshes (12) and of an indexed draw (20).
+#define SLUICE_COMPACT_IS_WIDE(bytes) ((bytes) == 12u || (bytes) == 20u)
+#define SLUICE_COMPACT_IS_SIZE(bytes)                                                              \
+    ((bytes) == 1u || (bytes) == 2u || (bytes) == 4u || (bytes) == 8u || (bytes) == 16u ||         \
+     SLUICE_COMPACT_IS_WIDE(bytes))
+#define SLUICE_COMPACT_MAX_WORDS 5u // most 4-byte words of an element
+// Elements in a row of a tile. A row takes 16 bytes of an invocation's registers, where an element
+// of 1 or 2 bytes takes 4; a row of a WIDE size is one element.
+#define SLUICE_COMPACT_ROW_ELEMENTS(bytes) ((bytes) <= 4u ? 4u : (bytes) == 8u ? 2u : 1u)
+
+// An invocation of compact.comp holds this many bytes of a tile in registers, in four rows.
 #define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
+#define SLUICE_COMPACT_WIDE_BYTES_PER_INVOCATION 80u // for a WIDE size
 #define SLUICE_COMPACT_ROWS 4u
-#define SLUICE_COMPACT_RING_ROWS 2u // compact_ring.comp
-#define SLUICE_COMPACT_CALL_ROWS 4u // compact_call.comp
-// The values are those of SluiceCompactTest.
+#define SLUICE_COMPACT_RING_ROWS 2u // rows of an invocation of compact_ring.comp
+#define SLUICE_COMPACT_CALL_ROWS 4u // rows of an invocation of compact_call.comp
+// Tests, with the values of SluiceCompactTest.
 #define SLUICE_COMPACT_TEST_BYTES 0u
 #define SLUICE_COMPACT_TEST_MASK 1u
 #define SLUICE_COMPACT_TEST_COMPARE 2u
 #define SLUICE_COMPACT_TEST_NON_ZERO 3u
 #define SLUICE_COMPACT_TEST_UNIQUE 4u
-// Bits of CompactParams::mode other than the test.
+// CompactParams::mode has the test in its lowest bits, and these flags.
 #define SLUICE_COMPACT_MODE_TEST 7u
 #define SLUICE_COMPACT_MODE_INVERT 8u  // keep the elements that the test does not select
-#define SLUICE_COMPACT_MODE_F32 16u    // keys are those of f32
-#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i takes tile i, without a ticket
+#define SLUICE_COMPACT_MODE_F32 16u    // COMPARE compares elements as f32 (see floatKey)
+#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i takes tile i instead of taking a ticket
 #define SLUICE_COMPACT_MODE_PARTITION 64u
 #define SLUICE_COMPACT_MODE_COUNT 128u // the first dispatch of a partition only counts
-// One workgroup does all tiles, starting at tile `first`. Scratch holds the number of elements that
-// it has kept so far.
+// One workgroup does the tiles one after the other. On Vulkan it does only `share` of them, from
+// tile `first` on, in one dispatch; the scratch carries the number of elements that were kept to
+// the next dispatch.
 #define SLUICE_COMPACT_MODE_SERIAL 256u
-#define SLUICE_COMPACT_MODE_SCANNER 512u // workgroup 0 is a scanner
-#define SLUICE_COMPACT_MODE_AHEAD 1024u  // a workgroup works on two tiles at a time
+#define SLUICE_COMPACT_MODE_SCANNER 512u // workgroup 0 only adds up the tiles' counts
+#define SLUICE_COMPACT_MODE_AHEAD 1024u  // workgroups load a tile ahead of the one that they write
 #define SLUICE_COMPACT_MODE_IN_PLACE 2048u
+#define SLUICE_COMPACT_MODE_WORDS 12u // the words of an element stand in the bits from this one on
 
-// Push constants of compact.comp. COMPARE selects keys k with k - low <= span.
+// Parameters of the kernels of compaction. The test COMPARE selects the elements whose key k has k
+// - low <= span in unsigned arithmetic.
 struct CompactParams {
     SLUICE_ADDRESS input_;
     SLUICE_ADDRESS selectors;
-    SLUICE_ADDRESS output_;     // 0: none
-    SLUICE_ADDRESS indices;     // 0: none
-    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS output_;     // 0: no elements are written
+    SLUICE_ADDRESS indices;     // 0: no indices are written
+    SLUICE_ADDRESS countBuffer; // 0: maxCount is the number of elements
     SLUICE_ADDRESS resultCount; // 0: not written
     SLUICE_ADDRESS argument;    // 0: not written
     SLUICE_ADDRESS scratch;
     SLUICE_ADDRESS low;
     SLUICE_ADDRESS span;
     u32 maxCount;
-    u32 capacity;      // elements that fit in output
-    u32 indexCapacity; // and in indices
+    u32 capacity;      // elements for which there is room in output_
+    u32 indexCapacity; // indices for which there is room in `indices`
     u32 mode;
-    u32 polls;
-    u32 workgroups; // dispatched
+    u32 polls;      // loads of a tile's state before its count is computed again
+    u32 workgroups; // how many are dispatched
     u32 share;      // a workgroup takes at most this many tiles
     u32 argumentDivisor;
     u32 argumentLimit;
-    u32 first; // SERIAL
+    u32 first; // the first tile of a SERIAL dispatch
 };
 
 SLUICE_LAYOUT_END

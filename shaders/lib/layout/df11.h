@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8: the limits and forms of units (docs/format.md, 5).
+// The limits and structures of DFloat11 and ECF8 units (docs/format.md, 5).
 #ifndef SLUICE_LAYOUT_DF11_H
 #define SLUICE_LAYOUT_DF11_H
 
 #include "base.h"
 
-// The names and values are those of sluice_df11.h. If a value differed, code that includes both
-// headers would not compile.
+// These macros have the names and values of those in sluice_df11.h. Code that includes both headers
+// compiles only as long as the values are equal.
 #define SLUICE_DF11_BLOCK_BYTES 4096u
 #define SLUICE_DF11_WINDOWS 512u
 #define SLUICE_DF11_MIN_ROWS 2u
@@ -16,13 +16,16 @@
 SLUICE_LAYOUT_BEGIN
 
 #define SLUICE_DF11_WINDOW_BITS 64u
-#define SLUICE_DF11_MAX_BLOCK_ELEMENTS 32768u // codes have at least one bit
+// A code has at least one bit, so a block has at most as many elements as bits.
+#define SLUICE_DF11_MAX_BLOCK_ELEMENTS 32768u
 #define SLUICE_DF11_ROW_BYTES 256u
-#define SLUICE_DF11_POINTER 240u // entries of a row from this value up lead to another row
+// An entry of a look-up row that is at least this value is a pointer to another row
+// (docs/format.md, 5).
+#define SLUICE_DF11_POINTER 240u
 
-// The two forms of units. KIND is the value of SluiceDf11Kind. CODE_BYTES is the largest number of
-// stream bytes that decoding a code looks at, GAP_BITS is the width of a window's gap, and
-// POSITION_BYTES is the size of a block's position.
+// The two kinds of units. KIND is the value of SluiceDf11Kind, CODE_BYTES the number of bytes of
+// the longest code, GAP_BITS the bits of a window's gap, POSITION_BYTES the bytes of a block's
+// position.
 #define SLUICE_DF11_KIND_BF16 1u
 #define SLUICE_DF11_BF16_CODE_BYTES 4u
 #define SLUICE_DF11_BF16_GAP_BITS 5u
@@ -36,9 +39,10 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_DF11_FP8_MAX_SYMBOL 15u
 #define SLUICE_DF11_FP8_ELEMENT_BYTES 1u
 
-// A unit in the list: SluiceDf11Unit.
+// An entry of the list of units: SluiceDf11Unit.
 struct Df11Unit {
-    SLUICE_ADDRESS luts; // offsets in the source, as are the next four
+    // These five are offsets in the source, in bytes.
+    SLUICE_ADDRESS luts;
     SLUICE_ADDRESS encoded;
     SLUICE_ADDRESS signMantissa;
     SLUICE_ADDRESS positions;
@@ -53,11 +57,11 @@ struct Df11Unit {
 };
 
 #define SLUICE_DF11_UNIT_BYTES 72u
-#define SLUICE_DF11_FIRST_BLOCK_WORD 16u // of a unit
+#define SLUICE_DF11_FIRST_BLOCK_WORD 16u // the index of firstBlock among the words of a Df11Unit
 
 struct Df11Params {
     SLUICE_ADDRESS units;
-    SLUICE_ADDRESS unitCount; // 0: none, maxUnitCount counts
+    SLUICE_ADDRESS unitCount; // 0: maxUnitCount is the number of units
     SLUICE_ADDRESS source;
     SLUICE_ADDRESS sourceSize;
     SLUICE_ADDRESS destination;

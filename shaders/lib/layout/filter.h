@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters (docs/format.md, section 8).
+// The limits, numbers and structures of filters (docs/format.md, section 8).
 #ifndef SLUICE_LAYOUT_FILTER_H
 #define SLUICE_LAYOUT_FILTER_H
 
@@ -7,31 +7,38 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// The limits and fields of a description.
+// A description says what a filter has done to a tile: a list of words, section by section.
 #define SLUICE_FILTER_VERSION 1u
 #define SLUICE_FILTER_MAX_SECTIONS 255u
-#define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // at most
-// A section's head: size : 21, runs : 8, rows : 1, packets : 1, reserved : 1.
-#define SLUICE_FILTER_REST 0x1fffffu      // as a size: the remainder of the tile
-#define SLUICE_FILTER_MAX_WIDTH 1048576u  // records of a row
-#define SLUICE_FILTER_MAX_STRIDE 128u     // bytes of a record, and columns
-#define SLUICE_FILTER_MAX_COLUMNS 4096u   // columns of all sections together, ...
-#define SLUICE_FILTER_SECTION_COLUMNS 24u // ... where each section counts as this many more
-#define SLUICE_FILTER_MAX_STEPS 9216u     // steps of all sections of a tile, by filterSteps
-#define SLUICE_FILTER_STEP_BYTES 8u       // bytes of columns that share one count of steps
-#define SLUICE_FILTER_ROW_STEPS 4u        // steps that a row counts as
-// A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
-#define SLUICE_FILTER_FLAGS_AT 10u   // the first bit of the flags
-#define SLUICE_FILTER_FLAG_ZIGZAG 1u // residuals are signed: 0, -1, 1, -2, ...
-#define SLUICE_FILTER_FLAG_SPLIT 2u  // the bytes of the group stand in planes of their own
-#define SLUICE_FILTER_FLAG_JOINED 4u // the column is in the group of the column before it
-// Values are rotated left by one, so that a float's sign comes below its mantissa.
+#define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // most bytes of a description
+// The head of a section has these fields, from the lowest bit on, each with its number of bits:
+// size 21, number of runs of columns 8, rows 1, packets 1, reserved 1.
+#define SLUICE_FILTER_REST 0x1fffffu     // as a size: all that remains of the tile
+#define SLUICE_FILTER_MAX_WIDTH 1048576u // most records of a row
+#define SLUICE_FILTER_MAX_STRIDE 128u    // most bytes of a record, and most columns of a section
+// The columns of all sections of a description add up to at most MAX_COLUMNS, where each section
+// counts as SECTION_COLUMNS columns more.
+#define SLUICE_FILTER_MAX_COLUMNS 4096u
+#define SLUICE_FILTER_SECTION_COLUMNS 24u // each section counts as this many columns more
+#define SLUICE_FILTER_MAX_STEPS 9216u     // most steps of a tile's sections (filterSteps)
+#define SLUICE_FILTER_STEP_BYTES 8u // columns of up to this many bytes together share their steps
+#define SLUICE_FILTER_ROW_STEPS 4u  // a row counts as this many steps
+// The word of a run of columns has these fields, from the lowest bit on, each with its number of
+// bits: how often the column is repeated 8, log2 of the column's bytes 2, flags 5, reserved 1,
+// predictor 8, base 8.
+#define SLUICE_FILTER_FLAGS_AT 10u // the lowest bit of the flags
+// The residuals 0, 1, 2, 3 and so on stand for 0, -1, 1, -2 and so on.
+#define SLUICE_FILTER_FLAG_ZIGZAG 1u
+#define SLUICE_FILTER_FLAG_SPLIT 2u  // each byte of the group's residuals has a plane of its own
+#define SLUICE_FILTER_FLAG_JOINED 4u // the column belongs to the group of the column before it
+// Values are rotated left by one bit, so that a float's sign comes below its mantissa.
 #define SLUICE_FILTER_FLAG_ROTATED 8u
-// Values belong to a compressed block of pixels: an end point (2 bytes) or the indices (4 bytes).
+// Values belong to compressed blocks of pixels: an end point (2 bytes) or the indices (4 bytes).
 #define SLUICE_FILTER_FLAG_BLOCK 16u
-// Predictors.
+// The predictors say from which earlier values a value is predicted (docs/format.md, 8.3).
 #define SLUICE_PREDICTOR_NONE 0u
-#define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are of order 2 and 3
+// LEFT, LEFT2 and LEFT3 are differences from the records before, of order 1, 2 and 3.
+#define SLUICE_PREDICTOR_LEFT 1u
 #define SLUICE_PREDICTOR_LEFT2 2u
 #define SLUICE_PREDICTOR_LEFT3 3u
 #define SLUICE_PREDICTOR_UP 4u
@@ -39,46 +46,50 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_PREDICTOR_MEDIAN 6u
 #define SLUICE_PREDICTOR_AVERAGE 7u
 #define SLUICE_PREDICTOR_COUNT 8u
-// True for predictors that prefix sums of the residuals undo, along the records or down the columns
-// of an image.
+// True for predictors that are undone by prefix sums of the residuals, along the records or down
+// the columns of an image.
 #define SLUICE_PREDICTOR_IS_SUM(predictor) ((predictor) <= SLUICE_PREDICTOR_UP)
-// True for predictors that a wavefront undoes: the rows run in parallel, each a step behind the row
-// above.
+// True for predictors that a wavefront undoes: rows are undone side by side, each a step behind the
+// row above.
 #define SLUICE_PREDICTOR_IS_WAVE(predictor) ((predictor) >= SLUICE_PREDICTOR_GRADIENT)
 #define SLUICE_PREDICTOR_NEEDS_ROWS(predictor) ((predictor) >= SLUICE_PREDICTOR_UP)
-// The predictors with a wavefront other than GRADIENT. Kernels instantiate code for each and select
-// it through X(number).
+// Applies X to each predictor with a wavefront, except GRADIENT. Kernels compare the predictor of a
+// wavefront with each of these; if none is equal, it is GRADIENT.
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
-// These say what is wrong with a description: the first word that breaks a rule decides.
+// These faults say what is wrong with a description. The first word that breaks a rule decides.
 #define SLUICE_FILTER_GOOD 0u    // nothing so far
-#define SLUICE_FILTER_NEWER 1u   // a version, a flag or a predictor that there may be some day
-#define SLUICE_FILTER_DAMAGED 2u // any other rule
+#define SLUICE_FILTER_NEWER 1u   // a version, flag or predictor that a newer format may define
+#define SLUICE_FILTER_DAMAGED 2u // anything else
 
-// How far a description has been read (kernels/filter_description.h).
+// How far a description has been read, and with what result (kernels/filter_description.h).
 struct FilterReading {
     u32 fault;
-    u32 words, next; // of the description: their number, and the index of the next one
-    u32 sections;    // to come
-    u32 columns;     // of the sections so far, which count too
-    u32 steps;       // of the sections so far, which depend on each other: filterSteps
+    u32 words, next; // the description's number of words, and the index of the next word
+    u32 sections;    // sections that are still to come
+    // Columns of the sections so far, each section counted as SLUICE_FILTER_SECTION_COLUMNS more.
+    u32 columns;
+    u32 steps; // steps of the sections so far (filterSteps)
 };
-// Holds what the words of a section say.
+// The fields of the words that describe a section.
 struct FilterSectionWords {
-    u32 size;         // bytes, or SLUICE_FILTER_REST
-    u32 width, first; // records of a row, 0 without rows; where in its row the first record is
-    u32 hasPackets;   // 1 if so
+    u32 size; // bytes, or SLUICE_FILTER_REST
+    // The number of records of a row (0: there are no rows), and the place in its row of the
+    // section's first record.
+    u32 width, first;
+    u32 hasPackets; // 1 if the section is run-length packets
     u32 columns, stride;
-    u32 upBytes, waveBytes; // of the columns with UP, and with a wavefront
+    u32 upBytes, waveBytes; // bytes in a record of the columns with UP, with a wavefront
 };
 
-// Rows of at least this many bytes are undone by a wavefront of quads (4 bytes a step). In shorter
-// rows most of its steps would do nothing, and a wavefront of single values takes fewer steps.
+// Rows of at least this many records are undone by a wavefront of quads, which undoes four bytes in
+// a step. For shorter rows a wavefront of single values takes fewer steps, because a wavefront of
+// quads would have nothing to do in most of its steps.
 #define SLUICE_FILTER_QUAD_WIDTH 32u
 
-// The host generates its lists of predictors from this one, which is in ascending order of number.
-// The arguments of X are the name, the number, and the SluiceFilterFeatures of which at least one
-// must be enabled before encoders try the predictor (0: they always do).
+// All predictors, in ascending order of number; the host makes its lists from this one. The
+// arguments of X are the name, the number, and the SluiceFilterFeatures of which at least one must
+// be enabled before an encoder tries the predictor (0: it always does).
 #define SLUICE_PREDICTORS(X)                                                                       \
     X(none, SLUICE_PREDICTOR_NONE, 0)                                                              \
     X(left, SLUICE_PREDICTOR_LEFT, SLUICE_FILTER_DIFFERENCE)                                       \
@@ -89,19 +100,22 @@ struct FilterSectionWords {
     X(median, SLUICE_PREDICTOR_MEDIAN, SLUICE_FILTER_MEDIAN)                                       \
     X(average, SLUICE_PREDICTOR_AVERAGE, SLUICE_FILTER_MEDIAN)
 
-#define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
-#define SLUICE_FILTER_TICKET_BYTES 16u // after that scratch: the number of tiles taken so far
-// Bytes of scratch that the columns of a section take beyond their own values: each column has 3
-// bytes of padding before its first value, so that rows start at words, and up to 15 after its last
-// one.
+#define SLUICE_FILTER_WORKGROUPS 512u // most workgroups; each has scratch for one tile
+// The bytes of a counter behind the scratch, with padding. It counts the tiles that workgroups have
+// taken (tickets).
+#define SLUICE_FILTER_TICKET_BYTES 16u
+// Bytes of scratch that the columns of a section take beside their values: 3 + 15 bytes for each
+// plane, of which there is at most one for each byte of a record. A plane has up to 3 bytes before
+// its first value, so that rows start at words, and up to 15 after its last one.
 #define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
 
-// Push constants of filter.comp. A tile in the list: SLUICE_FILTER_TILE_WORDS words, see
-// SluiceFilterTile.
+// Words of an entry in the list of tiles, which is a SluiceFilterTile.
 #define SLUICE_FILTER_TILE_WORDS 8u
+
+// Push constants of filter.comp.
 struct FilterParams {
     SLUICE_ADDRESS tiles;
-    SLUICE_ADDRESS tileCount; // 0: none, maxTileCount counts
+    SLUICE_ADDRESS tileCount; // 0: maxTileCount is the number of tiles
     SLUICE_ADDRESS descriptions;
     SLUICE_ADDRESS descriptionsSize;
     SLUICE_ADDRESS source;
@@ -113,12 +127,14 @@ struct FilterParams {
     u32 maxTileCount;
     u32 statusCount;
     u32 maxTileBytes;
-    u32 scratchBytes; // of a workgroup
+    u32 scratchBytes; // bytes of scratch for one workgroup
     u32 workgroups;
-    u32 tickets;   // 1: after each tile, a workgroup takes the next free one; 0: it takes the tile
-                   // `workgroups` further on
-    u32 firstTile; // the first tile of the list to do; the list ends at maxTileCount. 0 if tickets
-                   // is 1
+    // 1: after each tile, a workgroup takes the next tile that no other has taken. 0: it takes the
+    // tile `workgroups` further on.
+    u32 tickets;
+    // The first tile of the list that this dispatch decodes; the list ends at maxTileCount. It is 0
+    // if `tickets` is 1.
+    u32 firstTile;
 };
 
 SLUICE_LAYOUT_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec.
+// The parameters of the float codec's decoder (docs/format.md, section 6).
 #ifndef SLUICE_LAYOUT_FLOAT_H
 #define SLUICE_LAYOUT_FLOAT_H
 
@@ -7,7 +7,8 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Push constants of float_decode.comp. A tensor in the list: 16 words, see SluiceFloatTensor.
+// Push constants of float_decode.comp. An entry of the list of tensors is this many words, those of
+// SluiceFloatTensor.
 #define SLUICE_FLOAT_TENSOR_WORDS 16u
 struct FloatDecodeParams {
     SLUICE_ADDRESS tensors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables.
+// The limits and parameters of FSE tables (RFC 8878, 4.1).
 #ifndef SLUICE_LAYOUT_FSE_H
 #define SLUICE_LAYOUT_FSE_H
 
@@ -7,7 +7,7 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Push constants of fse_tables.comp.
+// Limits, flags and push constants of fse_tables.comp.
 #define SLUICE_FSE_LANES 32u
 #define SLUICE_FSE_FLAG_COUNTS 1u
 #define SLUICE_FSE_LOG_MIN 5u
@@ -15,7 +15,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FSE_SYMBOLS 256u
 struct FseTablesParams {
     SLUICE_ADDRESS regions;
-    SLUICE_ADDRESS regionCount; // 0: none, maxRegionCount counts
+    SLUICE_ADDRESS regionCount; // 0: maxRegionCount is the number of regions
     SLUICE_ADDRESS source;
     SLUICE_ADDRESS sourceSize;
     SLUICE_ADDRESS destination;
@@ -26,7 +26,7 @@ struct FseTablesParams {
     u32 flags;
     u32 maxSymbols;
     u32 maxLog;
-    u32 tablesPerGroup; // 1 .. 32 tables of a lane group
+    u32 tablesPerGroup; // tables that a lane group builds, 1 .. 32
 };
 
 SLUICE_LAYOUT_END

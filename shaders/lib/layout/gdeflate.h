@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0 (docs/format.md).
+// The limits of GDeflate 1.0 (docs/format.md, section 1).
 #ifndef SLUICE_LAYOUT_GDEFLATE_H
 #define SLUICE_LAYOUT_GDEFLATE_H
 

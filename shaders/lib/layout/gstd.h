@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd (docs/format.md, section 7).
+// The limits, numbers and parameters of Gstd (docs/format.md, section 7).
 #ifndef SLUICE_LAYOUT_GSTD_H
 #define SLUICE_LAYOUT_GSTD_H
 
@@ -12,14 +12,15 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_MAX_COMPRESSED 262400u
 #define SLUICE_GS_PART_BYTES 65536u
 #define SLUICE_GS_MAX_PARTS 16u
-#define SLUICE_GS_LANE_GROUPS 16u       // lane groups decode the symbols of a tile
-#define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has at most one sequence for this many bytes
-// A group is this many bytes of a tile. Within a group, copies depend on each other at most as
-// deeply as the tile's header says. Parts end at multiples of a group.
+#define SLUICE_GS_LANE_GROUPS 16u // this many lane groups decode the symbols of a tile
+// A part has at most one sequence for each of this many bytes.
+#define SLUICE_GS_BYTES_PER_SEQUENCE 4u
+// The format cuts a tile into groups of this many bytes. Each part except the last ends where a
+// group ends. The tile's header says how deeply the copies inside a group may depend on each other.
 #define SLUICE_GS_GROUP 512u
 #define SLUICE_GS_MIN_MATCH 3u
-#define SLUICE_GS_PART_HEADER 4u // 16-bit words
-// Kinds of parts, and the ways in which a coded part stores its literals.
+#define SLUICE_GS_PART_HEADER 4u // the 16-bit words of a coded part's header
+// The kinds of parts, and how a coded part stores its literals.
 #define SLUICE_GS_PLAIN 0u
 #define SLUICE_GS_RUN 1u
 #define SLUICE_GS_CODED 2u
@@ -27,15 +28,17 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_LITERALS_HUFFMAN 1u
 #define SLUICE_GS_LITERALS_PLAIN 2u
 #define SLUICE_GS_LITERALS_ONE 3u
-// Limits of log2 of the sum of a table's frequencies.
+// A table has 2^log slots; these are the limits of `log`. A prefix code has at most MAX_CODE_LENGTH
+// bits. A symbol's number of slots is described by one of CLASSES classes, which is read with a
+// table of 2^CLASS_LOG slots (docs/format.md, 7.3).
 #define SLUICE_GS_MIN_LOG 5u
 #define SLUICE_GS_MAX_LITERAL_LOG 11u
 #define SLUICE_GS_MAX_SEQUENCE_LOG 10u
 #define SLUICE_GS_MAX_CODE_LENGTH 11u
 #define SLUICE_GS_CLASSES 13u
 #define SLUICE_GS_CLASS_LOG 6u
-// The sizes of the alphabets of a sequence. DIRECT_LOG is log2 of the number of symbols that are
-// lengths themselves.
+// The number of symbols of each table of sequences. The first 2^DIRECT_LOG symbols of a length are
+// the length itself; later ones have extra bits.
 #define SLUICE_GS_LITERAL_LENGTHS 40u
 #define SLUICE_GS_LITERAL_DIRECT_LOG 4u
 #define SLUICE_GS_MATCH_LENGTHS 54u
@@ -43,28 +46,33 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_OFFSETS 38u
 #define SLUICE_GS_MAX_MODULUS 64u
 #define SLUICE_GS_REPEATS 3u
-#define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
+// The repeated offsets with which a part begins: 1, 4 and 8, a byte each, the latest one lowest.
+#define SLUICE_GS_FIRST_REPEATS 0x080401u
 
-// The scratch of a tile that is being decoded is a slot. A slot holds the tile's status, the status
-// of each part (starting at word PARTS_AT) and two words per sequence (starting at word
-// SEQUENCES_AT). The first word of a sequence is where its output begins in the part, with the
-// index of its first literal in the upper half; the second word is its offset. The sequences of a
-// part, followed by an additional one that marks the end, begin at index (first byte / 4 + index of
-// the part).
+// While a tile is decoded, it has a *slot* of scratch. Word 0 of the slot is the tile's status. The
+// words from PARTS_AT on are the statuses of its parts. From SEQUENCES_AT on stand *records*, two
+// words for each sequence. In the first word, the low half is the byte of the part at which the
+// sequence's output begins, and the upper half is the number of the sequence's first literal. The
+// second word is the offset. The records of part i, whose output begins at byte b of the tile,
+// begin at record b / 4 + i. Behind a part's last record stands one more, which says where its
+// sequences end.
 #define SLUICE_GS_SLOTS 512u
 #define SLUICE_GS_PARTS_AT 16u
 #define SLUICE_GS_SEQUENCES_AT 32u
-#define SLUICE_GS_SLOT_WORDS 131136u
+// The size of a slot for tiles of up to `bytes` bytes, a multiple of 8.
+#define SLUICE_GS_SLOT_BYTES(bytes) (256u + 2u * (bytes))
 
-// Push constants of gstd_symbols.comp and gstd_expand.comp: tiles [firstTile, firstTile +
-// tileCount) of the list, each with a slot of scratch.
+// Push constants of gstd_symbols.comp and gstd_expand.comp. A dispatch works on tiles [firstTile,
+// firstTile + tileCount) of the list, each of which has a slot of scratch.
 struct GstdParams {
     SLUICE_ADDRESS regions;
-    SLUICE_ADDRESS regionCount; // 0: none, maxRegionCount counts
+    SLUICE_ADDRESS regionCount; // 0: maxRegionCount is the number of regions
     SLUICE_ADDRESS source;
     SLUICE_ADDRESS sourceSize;
     SLUICE_ADDRESS destination;
     SLUICE_ADDRESS destinationSize;
+    SLUICE_ADDRESS secondDestination;
+    SLUICE_ADDRESS secondDestinationSize; // 0: there is only one destination
     SLUICE_ADDRESS status;
     SLUICE_ADDRESS scratch;
     u32 maxRegionCount;
@@ -72,6 +80,7 @@ struct GstdParams {
     u32 flags;
     u32 firstTile;
     u32 tileCount;
+    u32 maxTileBytes; // a slot has room for a tile of this size, a multiple of 8
 };
 
 SLUICE_LAYOUT_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Single-pass look-back.
+// The scratch of a single-pass look-back (lib/lookback.glsl).
 #ifndef SLUICE_LAYOUT_LOOKBACK_H
 #define SLUICE_LAYOUT_LOOKBACK_H
 
@@ -7,12 +7,12 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// The scratch of a single-pass look-back has a head of counters, then one state per tile. A state
-// is twice as large for 64-bit values. Sizes are in bytes.
+// In bytes: the scratch begins with a head of counters, behind which stands one state for each
+// tile. A state has twice this size if values have 64 bits.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
-// Where this is the number of polls, no state is read, and the workgroup recomputes every tile
-// before its own. Tests use it to exercise the fallback.
+// As a number of polls, this says that no state is read at all: each workgroup computes the value
+// of every tile before its own. Tests use it to run that fallback.
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu
 
 SLUICE_LAYOUT_END

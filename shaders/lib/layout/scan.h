@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans and reductions.
+// The numbers and parameters of scans and reductions.
 #ifndef SLUICE_LAYOUT_SCAN_H
 #define SLUICE_LAYOUT_SCAN_H
 
@@ -7,19 +7,22 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// An invocation of scan.comp has this many elements of a tile.
+// How many elements of a tile one invocation of scan.comp holds.
 #define SLUICE_SCAN_PER_INVOCATION 16u
-#define SLUICE_SCAN_RING_ROWS 3u // of four values, in scan_ring.comp
-// How the workgroups of a scan come by their tiles.
-#define SLUICE_SCAN_BY_NUMBER 0u // each has the tile of its own number, not counting the scanner
-#define SLUICE_SCAN_BY_TICKET 1u // each takes the next tile that none has, again and again
-#define SLUICE_SCAN_BY_RING 2u   // as by ticket, and a tile waits while the next ones are loaded
-// These say what a scan or reduction returns.
+// How many rows of four elements one invocation of scan_ring.comp holds.
+#define SLUICE_SCAN_RING_ROWS 3u
+// The ways in which the workgroups of a scan get their tiles.
+#define SLUICE_SCAN_BY_NUMBER 0u // workgroup i, a scanner not counted, takes tile i
+#define SLUICE_SCAN_BY_TICKET 1u // each takes the next free tile, until there are no more
+#define SLUICE_SCAN_BY_RING 2u   // as BY_TICKET, and later tiles are loaded while a tile waits
+// The kinds of results of a scan or a reduction.
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
-#define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
-#define SLUICE_KIND_PARTIALS 3u // reduce.comp: what comes before each tile
-// These say what the kernels compute; minima and maxima of all types are maxima of unsigned keys.
+#define SLUICE_KIND_REDUCE 2u // reduce.comp: one value for all elements
+// reduce.comp replaces each tile's partial result by that of all elements before the tile.
+#define SLUICE_KIND_PARTIALS 3u
+// The operations of the kernels. Minima and maxima of all types are computed as maxima of unsigned
+// keys.
 #define SLUICE_SCAN_OP_SUM 0u
 #define SLUICE_SCAN_OP_MAX 1u
 #define SLUICE_SCAN_OP_SUM_F32 2u
@@ -28,19 +31,19 @@ SLUICE_LAYOUT_BEGIN
 struct ScanParams {
     SLUICE_ADDRESS input_;
     SLUICE_ADDRESS output_;
-    SLUICE_ADDRESS heads;       // one bit an element; segmented scans
-    SLUICE_ADDRESS countBuffer; // 0: maxCount counts
+    SLUICE_ADDRESS heads;       // for segmented scans: a bit for each element
+    SLUICE_ADDRESS countBuffer; // 0: maxCount is the number of elements
     SLUICE_ADDRESS total;       // 0: not written
     SLUICE_ADDRESS scratch;
     u32 maxCount;
     u32 kind;
-    u32 polls;      // look-back
-    u32 flip;       // xor that turns values into the keys of an unsigned maximum
-    u32 isFloat;    // 1: keys are those of f32
-    u32 workgroups; // dispatched
-    u32 schedule;   // scans: SLUICE_SCAN_BY_
-    u32 share;      // scans by ticket: a workgroup takes at most this many tiles
-    u32 scanner;    // scans: 1: workgroup 0 is a scanner
+    u32 polls;      // polls of a tile's state before a look-back gives up on it
+    u32 flip;       // xor with this makes a value a key for an unsigned maximum
+    u32 isFloat;    // 1: elements are f32
+    u32 workgroups; // how many are dispatched
+    u32 schedule;   // for scans: SLUICE_SCAN_BY_*
+    u32 share;      // for scans by ticket: a workgroup takes at most this many tiles
+    u32 scanner;    // for scans: 1 if workgroup 0 is a scanner (lib/lookback.glsl)
 };
 
 SLUICE_LAYOUT_END

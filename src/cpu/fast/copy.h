@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of the fast decoders. They write whole blocks, past the end of what they copy. So the
-// caller must have room for kWildBytes more than it asks for, and must write those bytes later.
+// The copies of the fast decoders. A *wild* copy copies whole blocks: it may write up to kWildBytes
+// past the requested bytes, and read as far past the source. The caller makes sure that this memory
+// exists, and later overwrites the bytes behind the requested ones.
 #pragma once
 
 #include "formats/integers.h"
@@ -11,11 +12,12 @@ namespace sluice::cpu::fast {
 
 constexpr uint32_t kWildBytes = 32;
 
-// Compilers turn these into one or two loads and stores.
+// These copy 8, 16 or 32 bytes. Compilers turn each into a few loads and stores. The source of
+// copy8 and copy16 may overlap the destination, because these load all bytes before they store any.
 inline void copy8(uint8_t* to, const uint8_t* from) { std::memcpy(to, from, 8); }
 inline void copy16(uint8_t* to, const uint8_t* from)
 {
-    uint64_t words[2]; // both are loaded before one is stored
+    uint64_t words[2];
     std::memcpy(words, from, 16);
     std::memcpy(to, words, 16);
 }
@@ -25,7 +27,8 @@ inline void copy32(uint8_t* to, const uint8_t* from)
     copy16(to + 16, from + 16);
 }
 
-// Copies `size` bytes that do not overlap their destination.
+// Makes a wild copy of `size` bytes, in blocks of 32. The source must not overlap the bytes that
+// are written.
 inline void copyWild(uint8_t* to, const uint8_t* from, uint32_t size)
 {
     copy32(to, from);
@@ -33,8 +36,8 @@ inline void copyWild(uint8_t* to, const uint8_t* from, uint32_t size)
         copy32(to + at, from + at);
 }
 
-// Copies `size` bytes to `to` from `distance` bytes before, as if one after the other. `distance`
-// is at least 1.
+// Repeats the last `distance` bytes before `to`, at least 1, until `size` bytes are written. The
+// result is that of to[i] = to[i - distance] for one i after the other. This is a wild copy.
 inline void repeatWild(uint8_t* to, uint32_t distance, uint32_t size)
 {
     const uint8_t* from = to - distance;
@@ -53,8 +56,9 @@ inline void repeatWild(uint8_t* to, uint32_t distance, uint32_t size)
             std::memcpy(to + at, words, 16);
         return;
     }
-    // First eight bytes of the pattern are written, then copies come from so far back that eight
-    // bytes do not overlap.
+    // The distance is 2 to 15. Copies of eight bytes must not overlap their source, so they need a
+    // distance of at least 8: `back`, a multiple of the real one. If the distance is below 8, the
+    // first eight bytes are written one by one, so that the pattern reaches back far enough.
     uint32_t back = distance;
     if (distance < 8) {
         for (uint32_t i = 0; i < 8; ++i)
@@ -69,7 +73,7 @@ inline void repeatWild(uint8_t* to, uint32_t distance, uint32_t size)
         copy8(to + at, to + at - back);
 }
 
-// Repeats the `distance` bytes before `to` likewise, but writes no byte past to + size.
+// Does what repeatWild does, but writes no byte past to + size.
 inline void repeatExactly(uint8_t* to, uint32_t distance, uint32_t size)
 {
     if (distance >= size) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters as the reference does, column after column in the records themselves, but each
-// kind of column has a loop of its own.
+// Undoes filters, fast. Like the reference (../filter.cpp) it undoes one column after the other and
+// writes the values straight into the tile's records. But each predictor and value size has a loop
+// of its own.
+//
+// A *section* is a part of a tile that is an array of records; a *column* holds the bytes of one
+// field of all its records. A column's *residuals*, the differences between its values and what its
+// predictor guesses, stand in *planes* of the filtered bytes (docs/format.md, section 8).
 #include "cpu/fast/filter.h"
 
-#include "formats/tga_packets.h"
 #include "cpu/filter_list.h"
 #include "cpu/fast/filter_rows.h"
 #include "cpu/fast/filter_values.h"
@@ -11,7 +15,8 @@
 namespace sluice::cpu::fast {
 namespace {
 
-// Calls take(i, residuals, n) for all records, n at a time.
+// Reads the residuals of records begin .. count - 1 in chunks of at most kChunk. Calls
+// take(i, residuals, n) for each chunk, which has the residuals of records i .. i + n - 1.
 template <typename T, typename Take>
 inline void forEachChunk(const Residuals<T>& from, uint32_t begin, uint32_t count, Take take)
 {
@@ -23,11 +28,14 @@ inline void forEachChunk(const Residuals<T>& from, uint32_t begin, uint32_t coun
     }
 }
 
-// Sums residuals kOrder times along the records; with order 0 not at all.
+// Undoes a predictor by prefix sums: replaces the residuals by their prefix sums, kOrder times.
+// kOrder is 1 to 3 for the predictors left, left2 and left3, and 0 for columns without a predictor.
 template <typename T, uint32_t kOrder>
 void undoSums(const Residuals<T>& residuals, uint32_t count, const Values<T>& values)
 {
-    uint32_t first = 0, second = 0, third = 0; // the differences of orders 1 to 3
+    // The running sums. `first` is the value, `second` the difference of the values, `third` the
+    // difference of the differences.
+    uint32_t first = 0, second = 0, third = 0;
     const uint32_t stride = values.stride;
     forEachChunk(residuals, 0, count, [&](uint32_t i, const T* some, uint32_t n) {
         uint8_t* to = values.at(i);
@@ -41,7 +49,8 @@ void undoSums(const Residuals<T>& residuals, uint32_t count, const Values<T>& va
     });
 }
 
-// The first row has nothing above it, so each of its values is predicted from the one before.
+// Undoes the predictor `up`, which guesses the value above: that of `width` records before. The
+// first row has nothing above it, so there the guess is the value before.
 template <typename T>
 void undoUp(const Residuals<T>& residuals, uint32_t count, uint32_t width, const Values<T>& values)
 {
@@ -55,7 +64,7 @@ void undoUp(const Residuals<T>& residuals, uint32_t count, uint32_t width, const
     });
 }
 
-// Undoes any predictor, but more slowly than the other functions.
+// Undoes a predictor that has no function of its own, with the reference's loop, which is slower.
 template <typename T>
 void undoAny(const FilterSection& section, const FilterColumn& column,
              const Residuals<T>& residuals, uint32_t count, const Values<T>& values)
@@ -70,7 +79,7 @@ void undoAny(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// Holds what the columns of a section have in common.
+// The data that all columns of a section have in common. stride: bytes of a record; count: records.
 struct Records {
     const FilterSection& section;
     const uint8_t* filtered;
@@ -103,6 +112,8 @@ void undoPrediction(const Records& all, const FilterColumn& column, const Filter
     }
 }
 
+// Adds the values of a column's *base* to the column's own. A base is another column; the encoder
+// has subtracted its value in each record. offset, baseOffset: the columns' offsets in a record.
 template <typename T>
 void addBase(const Records& all, uint32_t offset, uint32_t baseOffset)
 {
@@ -112,6 +123,8 @@ void addBase(const Records& all, uint32_t offset, uint32_t baseOffset)
                    T(loadValue<T>(record + offset) + loadValue<T>(record + baseOffset)));
 }
 
+// Undoes a column's mapping, a change that the encoder made to each value by itself. A rotated
+// value is rotated right by one bit; part of a compressed texture block is given its stored form.
 template <typename T>
 void unmap(const Records& all, const FilterColumn& column, uint32_t offset)
 {
@@ -128,7 +141,7 @@ void unmap(const Records& all, const FilterColumn& column, uint32_t offset)
         storeValue(value, T(filterUnmapBlock(loadValue<T>(value), kBits == 16)));
 }
 
-// Calls visit with a value of the column's type.
+// Calls visit(T()), where T is the unsigned type of `bytes` bytes.
 template <typename Visit>
 void withType(uint32_t bytes, Visit visit)
 {
@@ -140,6 +153,8 @@ void withType(uint32_t bytes, Visit visit)
         visit(uint32_t());
 }
 
+// Undoes a section: makes its `size` bytes in the tile, `records`, from its filtered bytes. Bytes
+// at the end that are too few for a record are copied.
 void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* records)
 {
@@ -154,7 +169,8 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
             undoPrediction<decltype(type)>(all, section.columns[c], planes + at, at);
         });
     }
-    // Bases are still in mapped form here, and so are the columns that they were subtracted from.
+    // Add the bases before the mappings are undone, because the encoder subtracted mapped values
+    // from mapped values.
     for (uint32_t c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
         if (column.base == 0) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters, with loops for the size and predictor of each column.
+// Undoes filters on the CPU, fast: there are separate loops for each value size and predictor.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -8,12 +8,12 @@
 
 namespace sluice::cpu::fast {
 
-// Does what cpu::undoFilter does. It takes some 5 KiB of stack besides the section's and allocates
-// nothing.
+// Does what cpu::undoFilter does, faster. It needs about 5 KiB of stack, and more for a
+// FilterSection. It allocates nothing.
 uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
                     uint32_t size, uint8_t* tile);
 
-// The command, as that of ReferenceBackend.
+// Runs the filter command on the whole list, as ReferenceBackend::cmdFilter does.
 void filter(const SluiceFilterInfo& info);
 
 } // namespace sluice::cpu::fast

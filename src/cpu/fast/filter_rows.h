@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes predictions from the row above. A value depends on its left neighbour through a chain of
-// instructions, so four rows are undone at once to fill the waits, each one value behind the row
-// above it.
+// Undoes the predictors that look at the row above: gradient, median and average. The records of a
+// section form rows of `width` records; a record's *place* is its index in its row. Each value
+// depends on its left neighbour, so a processor that undoes one row waits for each result. To use
+// that time, four rows are undone together, each one value behind the row above it.
 #pragma once
 
 #include "cpu/fast/filter_values.h"
@@ -10,8 +11,9 @@
 
 namespace sluice::cpu::fast {
 
-// Predicts a value. Signed values come with their sign bit flipped, so that they compare as
-// unsigned numbers. `up` and `upLeft` are the values above and above to the left.
+// The predictors. Each guesses a value from its left neighbour, the value above it (`up`) and the
+// value above to the left (`upLeft`). Signed values are passed with their sign bit flipped, so that
+// comparing them as unsigned numbers gives the right order.
 struct Gradient {
     static uint32_t guess(uint32_t left, uint32_t up, uint32_t upLeft)
     {
@@ -21,8 +23,8 @@ struct Gradient {
 struct Median {
     static uint32_t guess(uint32_t left, uint32_t up, uint32_t upLeft)
     {
-        // This clamps the gradient to the smaller and the larger neighbour without comparing the
-        // gradient itself.
+        // The guess is left + up - upLeft, limited to the range from `low` to `high`. That sum may
+        // wrap around, so upLeft is limited instead, which gives the same.
         const uint32_t low = std::min(left, up), high = std::max(left, up);
         return low + high - std::max(low, std::min(high, upLeft));
     }
@@ -35,6 +37,7 @@ struct Average {
     }
 };
 
+// Undoes one column of a section. Its values have the unsigned type T.
 template <typename T, typename Predictor>
 class RowLoop {
 public:
@@ -45,6 +48,7 @@ public:
     {
     }
 
+    // Undoes the column's `count` values. Where four whole rows follow, they are undone together.
     void undo(uint32_t count)
     {
         uint32_t i = 0, place = m_firstPlace;
@@ -54,7 +58,8 @@ public:
                 i += kRows * m_width;
                 continue;
             }
-            // This goes to the end of the row, or to where there is something above.
+            // Undo up to the end of the row, or up to the end of the first m_width records, which
+            // have nothing above them.
             uint32_t end = std::min(count, i + m_width - place);
             if (i < m_width) end = std::min(end, m_width);
             undoSome(i, end, place != 0);
@@ -66,16 +71,18 @@ public:
 private:
     static constexpr uint32_t kRows = 4;
 
-    // Converts values to the form that the predictors take.
+    // biased() reads the value of record i, and flips its sign bit if the column is signed. store()
+    // flips the bit back and writes the value.
     uint32_t biased(uint32_t i) const { return T(m_values.get(i) ^ m_bias); }
     void store(uint8_t* to, uint32_t value) const { storeValue(to, T(value ^ m_bias)); }
 
-    // Undoes a part of a row that lies below other records entirely or not at all. hasLeft says
-    // that a record stands to its left in the row, in this section or before it.
+    // Undoes the records begin .. end - 1, which lie in one row. The caller chooses them so that
+    // all have a record above them, or none has. hasLeft: `begin` is not the first place of its
+    // row. Neighbours that do not exist, such as the one before record 0, count as 0.
     void undoSome(uint32_t begin, uint32_t end, bool hasLeft)
     {
         const bool hasUp = begin >= m_width;
-        const uint32_t zero = m_bias; // a neighbour that is not there
+        const uint32_t zero = m_bias; // the value of a neighbour that does not exist
         uint32_t left = hasLeft && begin >= 1 ? biased(begin - 1) : zero;
         uint32_t upLeft = hasLeft && begin >= m_width + 1 ? biased(begin - m_width - 1) : zero;
         T residuals[kChunk];
@@ -94,18 +101,20 @@ private:
         }
     }
 
+    // One of the four rows that are undone together.
     struct Row {
-        uint8_t* to;
-        uint32_t value, upLeft; // the last value, and what stood above it
+        uint8_t* to;            // the place of the next value
+        uint32_t value, upLeft; // the value undone last, and the one above it
         T* residuals;
     };
 
-    // Undoes whole rows below a whole row, from record `begin` on. In step t, row k is at place t -
-    // k.
+    // Undoes four whole rows from record `begin` on, which begins a row and has a whole row above
+    // it. In step t, row k undoes its place t - k. The value above that place was undone in the
+    // step before.
     void undoRows(uint32_t begin)
     {
         const uint32_t steps = m_width + kRows - 1;
-        T residuals[kRows][kChunk];
+        T residuals[kRows][kChunk]; // residuals[k][t - first] belongs to step t of row k
         Row rows[kRows];
         for (uint32_t k = 0; k < kRows; ++k)
             rows[k] = {m_values.at(begin + k * m_width), m_bias, m_bias, residuals[k]};
@@ -119,6 +128,7 @@ private:
                     m_residuals.read(begin + k * m_width + from, last - from,
                                      rows[k].residuals + (from + k - first));
             }
+            // In the first and in the last kRows - 1 steps, some rows have nothing to undo.
             uint32_t t = first;
             for (; t < std::min(end, kRows - 1); ++t)
                 step(rows, above, t, t - first);
@@ -129,7 +139,10 @@ private:
         }
     }
 
-    // Does a step at the beginning or end, in which some rows take no part.
+    // Does step t, in which some rows may have no value to undo.
+    //   above  the next value above row 0
+    //   at     the index of the step's residuals
+    // The last row comes first, so that rows[k - 1].value is still the value of the step before.
     void step(Row* rows, const uint8_t*& above, uint32_t t, uint32_t at)
     {
         for (uint32_t k = kRows; k-- != 0;) {
@@ -145,6 +158,7 @@ private:
             advance(row, up, at);
         }
     }
+    // Undoes a row's next value. up: the value above it; at: the index of its residual.
     void advance(Row& row, uint32_t up, uint32_t at)
     {
         row.value = T(Predictor::guess(row.value, up, row.upLeft) + row.residuals[at]);
@@ -153,7 +167,9 @@ private:
         row.to += m_values.stride;
     }
 
-    // Does the steps in which all rows take part. Local variables stay in registers.
+    // Does the steps t .. end - 1, in which every row has a value to undo, and returns `end`.
+    // first: the step of residual 0. The rows are copied to local variables, so that they stay in
+    // registers: v is a row's last value, c the value above that one, r the row's residuals.
     uint32_t wholeSteps(Row* rows, const uint8_t*& above, uint32_t t, uint32_t end, uint32_t first)
     {
         const uint32_t stride = m_values.stride, bias = m_bias;
@@ -199,10 +215,11 @@ private:
         return t;
     }
 
+    // The records of a row, and the place of record 0 in its row.
     const uint32_t m_width, m_firstPlace;
     const Residuals<T>& m_residuals;
     const Values<T> m_values;
-    const uint32_t m_bias;
+    const uint32_t m_bias; // the sign bit for signed values, otherwise 0
 };
 
 } // namespace sluice::cpu::fast

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of one column of a filtered section: residuals, which stand in planes or small
-// records, and their places in the records of the tile.
+// The values of one column of a filtered section. The filtered bytes have a *residual* for each
+// value: its difference from a guess. A column's residuals stand either in planes, one for each
+// byte of a residual, or as whole numbers that are m_step bytes apart. In the tile the values stand
+// in *records*, which are `stride` bytes apart.
 #pragma once
 
 #include "formats/filter.h"
@@ -8,7 +10,8 @@
 
 namespace sluice::cpu::fast {
 
-// Loads and stores of 8, 16 or 32 bits at any address. Compilers turn each into one instruction.
+// Load and store values of 8, 16 or 32 bits at any address. Compilers turn each into one
+// instruction.
 template <typename T>
 inline T loadValue(const uint8_t* from);
 template <>
@@ -34,14 +37,16 @@ inline void storeValue(uint8_t* to, uint16_t value)
 }
 inline void storeValue(uint8_t* to, uint32_t value) { storeLe32(to, value); }
 
-// Residuals are read this many at a time, so that one loop takes them out of their planes and
-// another one predicts.
+// Residuals are read in chunks of this many: one loop joins their bytes, then another loop adds the
+// guesses.
 constexpr uint32_t kChunk = 256;
 
+// Reads the residuals of one column whose values have the type T.
 template <typename T>
 class Residuals {
 public:
-    // `planes` are those of the column's bytes in `filtered`.
+    // planes: the planes of this column, one for each byte of a value. If the residuals are whole
+    // numbers, planes[0] says where they begin, and the others are not used.
     Residuals(const FilterColumn& column, const FilterPlane* planes, const uint8_t* filtered)
         : m_step(planes[0].step), m_isSplit(column.has(filterSplit)),
           m_isZigzag(column.has(filterZigzag))
@@ -50,8 +55,8 @@ public:
             m_planes[b] = filtered + planes[b].start;
     }
 
-    // Reads the values of records first .. first + count - 1, as differences. count is at most
-    // kChunk.
+    // Reads the residuals of records first .. first + count - 1 and undoes their zigzag form, which
+    // keeps the sign in bit 0. `count` is at most kChunk.
     void read(uint32_t first, uint32_t count, T* to) const
     {
         if (sizeof(T) == 1 && m_step == 1) {
@@ -69,6 +74,7 @@ public:
     }
 
 private:
+    // Reads residuals whose bytes stand in planes.
     void readPlanes(uint32_t first, uint32_t count, T* to) const
     {
         const uint8_t* planes[sizeof(T)];
@@ -82,16 +88,17 @@ private:
         }
     }
 
+    // The addresses at which the planes begin.
     const uint8_t* m_planes[sizeof(T)];
-    uint32_t m_step;
+    uint32_t m_step; // bytes from one record's residual to the next one's
     bool m_isSplit, m_isZigzag;
 };
 
-// The values of a column in the records.
+// The places of a column's values in the records of the tile.
 template <typename T>
 struct Values {
-    uint8_t* first; // points to the value in record 0
-    uint32_t stride;
+    uint8_t* first;  // the value of record 0
+    uint32_t stride; // bytes from one record to the next
 
     uint8_t* at(uint32_t i) const { return first + size_t(i) * stride; }
     T get(uint32_t i) const { return loadValue<T>(at(i)); }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate in rounds like the reference, but without branches that depend on the data: a round
-// looks up 32 entries, refills each lane right after its look-up, and sorts the symbols into
-// literals, lengths and distances. Matches are copied a round later, when their distances are
-// known; until then literals after them may be overwritten.
+// Decodes GDeflate tiles fast, in the rounds of the format: each of 32 *lanes* has a bit stream,
+// and in a round every lane decodes one symbol. A lane with fewer than 32 bits *refills*: it takes
+// the next word of the tile. The reference (../gdeflate.cpp) refills after all lanes have decoded;
+// here each lane refills right after its look-up, which takes almost no branches that depend on the
+// data.
+//
+// A match takes two rounds: a lane decodes its length in one round and its distance in the next. So
+// the bytes of a round with lengths are written after the next round has been decoded.
 #include "cpu/fast/gdeflate.h"
 
 #include "layout/base.h"
@@ -17,10 +21,12 @@ namespace {
 
 using namespace gdeflate;
 
-constexpr uint32_t kContinue = SLUICE_ST_PENDING; // the tile is neither finished nor bad
-constexpr uint32_t kRoundBytes = 4 * kLanes;      // a refill takes at most one word per lane
+// Functions return this while the tile is neither finished nor bad.
+constexpr uint32_t kContinue = SLUICE_ST_PENDING;
+constexpr uint32_t kRoundBytes = 4 * kLanes; // the most that a round reads: one word per lane
 
-// Masks of the low bits, because a shift by a variable costs more than a load.
+// masks[n] has the low n bits set. It is a table, because a shift by a variable number takes longer
+// than a load.
 struct LowBits {
     uint32_t masks[kTotalMask + 1] = {};
 
@@ -34,6 +40,8 @@ constexpr LowBits kLowBits;
 
 using Round = GdeflateRound;
 
+// Decodes one tile. Functions that return a uint32_t return a status, an error or kContinue, unless
+// their comment says otherwise.
 class TileDecoder {
 public:
     TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size,
@@ -46,6 +54,7 @@ public:
 
     uint32_t decode()
     {
+        // All lanes are empty, so lane i takes word i.
         uint32_t status = refill();
         for (uint32_t block = 0; status == kContinue; ++block) {
             if (block == kMaxBlocks) return SLUICE_ST_LIMIT;
@@ -59,6 +68,7 @@ public:
     }
 
 private:
+    // Decodes a block of the given type: 0 stored, 1 static codes, 2 dynamic codes.
     uint32_t decodeBlock(uint32_t type)
     {
         switch (type) {
@@ -72,8 +82,9 @@ private:
         }
     }
 
-    // Is called before each round. If fewer bytes are left than a round may take, copies them to
-    // m_tail, where zeros follow. After the round, a check finds out how many zeros it took.
+    // The caller calls this before each round. It makes sure that kRoundBytes can be read at
+    // m_next: if fewer are left, it copies them to m_tail, followed by zeros. After the round,
+    // isTruncated() returns whether the round took words behind the end.
     void provideRound()
     {
         if (size_t(m_limit - m_next) >= kRoundBytes) return;
@@ -86,6 +97,7 @@ private:
     }
     bool isTruncated() const { return m_next > m_end; }
 
+    // Takes the next n bits of a lane, at most 31.
     uint32_t take(uint32_t lane, uint32_t n)
     {
         const uint32_t value = uint32_t(m_lanes.bits[lane] & ((uint64_t(1) << n) - 1));
@@ -100,6 +112,7 @@ private:
         m_lanes.counts[lane] += 32;
         m_next += 4;
     }
+    // Lets every lane with fewer than 32 bits take a word, in the order of the lanes.
     uint32_t refill()
     {
         provideRound();
@@ -108,6 +121,7 @@ private:
         return isTruncated() ? SLUICE_ST_TRUNCATED : kContinue;
     }
 
+    // Copies a stored block, which begins with its size in lane 0. Byte i comes from lane i % 32.
     uint32_t storedBlock()
     {
         uint32_t left = take(0, 16);
@@ -125,6 +139,7 @@ private:
         return kContinue;
     }
 
+    // Makes the tables of the static codes, whose lengths the format fixes.
     void setStaticCodes()
     {
         uint8_t lengths[kMaxSymbols];
@@ -136,7 +151,8 @@ private:
                    kLongLiterals, distanceEntry);
     }
 
-    // As in the reference, each step refills before it checks the bits that it took.
+    // Reads the codes of a dynamic block and makes their tables. As in the reference, each step
+    // refills before it checks the bits that it took, so TRUNCATED takes precedence over BAD_CODE.
     uint32_t readCodes()
     {
         const uint32_t literalCount = take(0, 5) + 257, distanceCount = take(0, 5) + 1;
@@ -153,6 +169,8 @@ private:
 
         uint8_t lengths[kMaxSymbols + kDistanceSymbols] = {};
         const uint32_t total = literalCount + distanceCount;
+        // `covered` counts the symbols whose code lengths are known. Each of the precode's symbols
+        // gives a run of lengths.
         for (uint32_t covered = 0; covered < total;) {
             bool bad = false;
             for (uint32_t lane = 0; lane < kLanes && covered < total; ++lane) {
@@ -184,7 +202,8 @@ private:
                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Returns the entry of a lane's next symbol. A long code takes a second look-up.
+    // Returns the table entry (gdeflate_table.h) of a lane's next symbol. A code of more than
+    // kTableLog bits takes a second look-up.
     uint32_t lookUp(uint32_t lane) const
     {
         const uint32_t entry =
@@ -194,20 +213,24 @@ private:
                                     (m_lanes.bits[lane] >> kTableLog & (kLongSize - 1))];
     }
 
-    // The state of a round. As local variables these stay in registers; members could not, since
-    // bytes are stored meanwhile.
+    // The progress of a round: the next word, the number of literals so far, and the set of lanes
+    // that have read a length, as in GdeflateRound::matches. decodeRound() keeps it in a local
+    // variable, which can stay in registers. Members of the class could not, because the compiler
+    // must assume that a store to bytes changes them.
     struct Progress {
         const uint8_t* next;
         uint32_t literals, matches;
     };
 
-    // Consumes an entry of a lane and refills it.
+    // Does one lane of a round: consumes the bits of the entry's code and its extra bits, notes the
+    // symbol in `round`, and refills the lane. An entry of 0 consumes no bits and notes nothing.
     void apply(uint32_t lane, uint32_t entry, Progress& at, Round& round)
     {
         const uint64_t bits = m_lanes.bits[lane];
         const uint32_t total = entry & kTotalMask, code = entry >> kCodeShift & kCodeMask;
         const uint32_t value =
             (entry >> kValueShift) + ((uint32_t(bits) & kLowBits.masks[total]) >> code);
+        // `wants` is all ones if the lane must refill.
         const uint32_t left = uint32_t(m_lanes.counts[lane]) - total, wants = left < 32 ? ~0u : 0;
         m_lanes.bits[lane] = bits >> total | uint64_t(loadLe32(at.next) & wants) << left;
         m_lanes.counts[lane] = left + (wants & 32);
@@ -217,12 +240,14 @@ private:
         at.literals += entry >> kLiteralBit & 1;
         round.literalsBefore[lane] = at.literals;
         round.values[lane] = value;
-        // After all lanes the first lane's bit is the lowest.
+        // Each lane shifts its bit in at the top, so after 32 lanes the bit of lane 0 is the
+        // lowest.
         at.matches = at.matches >> 1 | (entry >> kTableLog & 1) << (kLanes - 1);
     }
 
-    // Decodes a round. Sets hasEnded if it reads the end of the block. Returns BAD_CODE or
-    // kContinue; the caller must check that there were enough words.
+    // Decodes a round. Sets hasEnded if a lane reads the end of the block. If hasEnded was set
+    // before, only lanes with an open match decode, namely its distance. Returns BAD_CODE or
+    // kContinue. The caller also checks isTruncated().
     uint32_t decodeRound(Round& round, bool& hasEnded)
     {
         provideRound();
@@ -230,6 +255,8 @@ private:
             return kContinue;
         Progress at = {m_next, 0, 0};
         uint32_t lane = 0;
+        // Do the lanes before the first one with a symbol that is neither a literal nor a length
+        // nor a distance.
         for (; lane < kLanes && !hasEnded; ++lane) {
             uint32_t entry =
                 m_tables.entries[m_lanes.places[lane] | (m_lanes.bits[lane] & (kTableSize - 1))];
@@ -239,7 +266,8 @@ private:
             }
             apply(lane, entry, at, round);
         }
-        // Does the round in which the block ends, and the one after it.
+        // Do the other lanes, with checks: those of the round in which the block ends (or a symbol
+        // is bad), and all lanes of the round after it.
         for (; lane < kLanes; ++lane) {
             const uint32_t entry = m_lanes.places[lane] != 0 || !hasEnded ? lookUp(lane) : 0;
             if ((entry & kIsBad) != 0) return SLUICE_ST_BAD_CODE;
@@ -252,6 +280,8 @@ private:
         return kContinue;
     }
 
+    // Decodes rounds up to the end of the block. After each round, the bytes of the round before it
+    // are written, since the distances of its matches are now known.
     uint32_t huffmanBlock()
     {
         Round rounds[2];
@@ -262,22 +292,26 @@ private:
             uint32_t status = decodeRound(round, hasEnded);
             if (status == kContinue && isTruncated()) status = SLUICE_ST_TRUNCATED;
             if (status == kContinue) status = expand(rounds[now ^ 1], round.values);
+            // A round without a match need not wait for distances, so its bytes are written now.
             if (status == kContinue && round.matches == 0) status = expand(round, nullptr);
             if (status != kContinue || isLast) return status;
         }
     }
 
-    // Checks a round's tokens and writes their bytes. `distances` holds the matches' distances, per
-    // lane.
+    // Checks the literals and matches of a round, in order, and writes their bytes to the tile.
+    // Leaves the round empty. distances: the distance of each match, by lane; may be nullptr if the
+    // round has no match.
     uint32_t expand(Round& round, const uint32_t* distances)
     {
         const uint8_t* bytes = round.bytes;
-        uint32_t done = 0; // literals
+        uint32_t done = 0; // literals that have been written
         uint8_t* out = m_out + m_position;
         for (uint32_t left = round.matches; left != 0; left &= left - 1) {
             const uint32_t lane = lowestBit(left), distance = distances[lane];
             const uint32_t literals = round.literalsBefore[lane] - done,
                            length = round.values[lane];
+            // Wild copies write past their end, so near the end of the tile bytes are copied
+            // exactly.
             const uint32_t room = m_size - uint32_t(out - m_out);
             if (length + kLanes + kWildBytes > room) {
                 if (literals > room) return SLUICE_ST_TOO_LONG;
@@ -304,15 +338,16 @@ private:
         return kContinue;
     }
 
-    const uint8_t* m_next;
+    const uint8_t* m_next;  // the next word of the compressed tile
     const uint8_t* m_end;   // the end of the words
-    const uint8_t* m_limit; // the end of the memory that may be read
+    const uint8_t* m_limit; // the end of the memory that may be read at m_next
     uint8_t* const m_out;
     const uint32_t m_size;
-    uint32_t m_position = 0;
+    uint32_t m_position = 0; // bytes of the tile that have been written
     const bool m_usesAvx2;
     GdeflateLanes m_lanes;
     GdeflateTables m_tables;
+    // The last bytes of the compressed tile, and zeros behind them (provideRound).
     uint8_t m_tail[2 * kRoundBytes];
 };
 

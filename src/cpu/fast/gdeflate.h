@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A GDeflate decoder made for speed. Its statuses, and the bytes of tiles that are OK, are those of
-// the reference in ../gdeflate.h.
+// A GDeflate decoder for the CPU that is made for speed. It gives the same statuses as the
+// reference in ../gdeflate.h and, for tiles whose status is OK, the same bytes.
 #pragma once
 
 #include <sluice/sluice_gdeflate.h>
@@ -9,14 +9,16 @@
 
 namespace sluice::cpu::fast {
 
-// Does what cpu::decodeGdeflateTile does. Uses about 30 KiB of stack and allocates nothing.
+// Decodes one tile, with the arguments and statuses of cpu::decodeGdeflateTile. It needs about 30
+// KiB of stack and allocates nothing.
 uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                             size_t destinationSize);
-// Does the same in portable C++, without AVX2 even if the processor has it.
+// Does the same in portable C++: without AVX2 even if the processor has it.
 uint32_t decodeGdeflateTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                                     size_t destinationSize);
 
-// Runs the command as ReferenceBackend does, with this decoder.
+// Runs the GDeflate command on a whole list, as ReferenceBackend::cmdGdeflate does, with this
+// decoder.
 void gdeflate(const SluiceGdeflateInfo& info);
 
 } // namespace sluice::cpu::fast

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rounds of GDeflate with AVX2, four lanes at a time.
+// Decodes rounds of GDeflate with AVX2, four lanes at a time. In a round each of the 32 lanes
+// decodes one symbol: it looks up its next bits in a table and consumes the code and its extra
+// bits. If it has fewer than 32 bits left, it *refills*: it takes a word. gdeflate.cpp does the
+// same in portable C++; gdeflate_table.h describes the tables.
 #include "cpu/fast/gdeflate_round.h"
 #include "cpu/fast/simd.h"
 #include "cpu/fast/simd_tables.h"
@@ -26,7 +29,7 @@ SLUICE_AVX2 inline __m128i loadHalf(const void* from)
     return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
 
-// Returns the lanes whose entry has a flag.
+// Returns the lanes whose entries have bit flagBit set, as a mask with one bit per lane.
 SLUICE_AVX2 inline uint32_t lanesWith(const uint32_t* entries, uint32_t flagBit)
 {
     uint32_t lanes = 0;
@@ -37,8 +40,8 @@ SLUICE_AVX2 inline uint32_t lanesWith(const uint32_t* entries, uint32_t flagBit)
     return lanes;
 }
 
-// Looks up the entries of all lanes. Returns false if one of them is neither a literal nor a length
-// nor a distance.
+// Looks up the entries of all lanes' next symbols. Returns false if a symbol is neither a literal
+// nor a length nor a distance.
 SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables& tables,
                                uint32_t* entries)
 {
@@ -52,6 +55,7 @@ SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables&
         _mm_storeu_si128(reinterpret_cast<__m128i*>(entries + first), some);
         all = _mm_or_si128(all, some);
     }
+    // The common case: no code is long, and no symbol is special in another way.
     if (_mm_testz_si128(all, _mm_set1_epi32(int(kIsSpecial))) != 0) return true;
     for (uint32_t left = lanesWith(entries, kSpecialBit); left != 0; left &= left - 1) {
         const uint32_t lane = lowestBit(left), entry = entries[lane];
@@ -63,12 +67,14 @@ SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables&
     return true;
 }
 
-// Values of literals become bytes without gaps.
+// Writes the round's literals to round.bytes without gaps, and counts the literals before each
+// match. literals: the lanes that read one, as a mask with one bit per lane.
 SLUICE_AVX2 inline void gatherLiterals(uint32_t literals, GdeflateRound& round)
 {
     uint8_t* to = round.bytes;
     for (uint32_t first = 0; first < kLanes; first += 8) {
-        // Lanes without a literal may give any byte.
+        // Reduce eight values to bytes. Those of lanes without a literal may be anything, since the
+        // shuffle leaves them out.
         const __m128i words =
             _mm_packus_epi32(loadHalf(round.values + first), loadHalf(round.values + first + 4));
         const uint32_t chosen = literals >> first & 0xff;
@@ -100,12 +106,15 @@ SLUICE_AVX2 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& t
     for (uint32_t first = 0; first < kLanes; first += 4) {
         const __m256i entry = _mm256_cvtepu32_epi64(loadHalf(entries + first));
         const __m256i total = _mm256_and_si256(entry, totalMask);
+        // The number of bits of the code, without its extra bits.
         const __m256i code = _mm256_and_si256(_mm256_srli_epi64(entry, kCodeShift), codeMask);
         const __m256i bits = load(lanes.bits + first);
+        // The bits of the code and its extra bits.
         const __m256i taken = _mm256_andnot_si256(_mm256_sllv_epi64(ones, total), bits);
         const __m256i value =
             _mm256_add_epi64(_mm256_srlv_epi64(taken, code), _mm256_srli_epi64(entry, kValueShift));
         const __m256i left = _mm256_sub_epi64(load(lanes.counts + first), total);
+        // Lanes with fewer than 32 bits take the next words, in the order of the lanes.
         const __m256i wants = _mm256_cmpgt_epi64(word, left);
         const uint32_t wanting = uint32_t(_mm256_movemask_pd(_mm256_castsi256_pd(wants)));
         const __m128i words = _mm_shuffle_epi8(loadHalf(from), loadHalf(kWords.rows[wanting]));
@@ -115,6 +124,7 @@ SLUICE_AVX2 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& t
                               _mm256_sllv_epi64(_mm256_cvtepu32_epi64(words), left)));
         store(lanes.counts + first, _mm256_add_epi64(left, _mm256_and_si256(wants, word)));
         store(lanes.places + first, _mm256_and_si256(entry, match));
+        // Keep the low halves of the four 64-bit values.
         _mm_storeu_si128(reinterpret_cast<__m128i*>(round.values + first),
                          _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(value, evenWords)));
     }

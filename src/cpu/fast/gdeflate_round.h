@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A round of a GDeflate block: the state of the lanes before it, and its results.
+// The inputs and results of a round of a GDeflate block: the state of the 32 lanes, the tables, and
+// the symbols that the lanes have read. In a round every lane reads one symbol: a literal, a
+// length, or the distance of the match whose length it read in the round before.
 #pragma once
 
 #include "cpu/fast/copy.h"
@@ -7,30 +9,36 @@
 
 namespace sluice::cpu::fast {
 
+// The state of the lanes. All numbers have 64 bits, so that AVX2 can combine them without
+// conversions.
 struct GdeflateLanes {
-    uint64_t bits[gdeflate::kLanes];
-    uint64_t counts[gdeflate::kLanes];
-    uint64_t places[gdeflate::kLanes]; // offset of the table: of distances if a match is open
+    uint64_t bits[gdeflate::kLanes];   // unread bits; the next one is the lowest
+    uint64_t counts[gdeflate::kLanes]; // the number of unread bits
+    // The offset in GdeflateTables::entries of the table for the lane's next symbol: 0, or
+    // kTableSize if the lane must read a distance.
+    uint64_t places[gdeflate::kLanes];
 };
 
+// The tables of the block's codes; gdeflate_table.h describes the entries.
 struct GdeflateTables {
     uint32_t entries[2 * kTableSize]; // literals and lengths, then distances
     uint32_t longEntries[kLongGroups * kLongSize];
 };
 
+// The symbols that the lanes have read in a round.
 struct GdeflateRound {
-    uint32_t literals = 0; // number of literals in `bytes`, which are in the order of the lanes
+    uint32_t literals = 0; // the number of literals; they are in `bytes`, in the order of the lanes
     uint32_t matches = 0;  // the lanes that have read a length, one bit per lane
-    // Per lane: the length or distance that it has read, and the number of the round's literals
-    // before its match.
-    uint32_t values[gdeflate::kLanes];
+    uint32_t values[gdeflate::kLanes]; // the literal, length or distance that the lane has read
+    // For each lane with a length: how many of the round's literals come before it.
     uint32_t literalsBefore[gdeflate::kLanes];
-    uint8_t bytes[gdeflate::kLanes + kWildBytes]; // which are copied in blocks
+    // The literals, and behind them room for wild copies (copy.h).
+    uint8_t bytes[gdeflate::kLanes + kWildBytes];
 };
 
-// Decodes a round with AVX2 and advances `next`, at which 128 bytes must be readable. Every symbol
-// of the round must be a literal, a length or a distance; if one is not, returns false and changes
-// nothing but `round`.
+// Decodes a round with AVX2, and advances `next` by the words that it took. 128 bytes must be
+// readable at `next`. If a symbol of the round is neither a literal nor a length nor a distance,
+// returns false and changes nothing but `round`.
 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables, const uint8_t*& next,
                        GdeflateRound& round);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tables that turn the next bits of a lane into a GDeflate symbol, its value and its size in bits.
+// Tables that decode GDeflate symbols. From the next bits of a lane they give the kind of the
+// symbol, its smallest value, and how many bits it takes. A block has one table for literals and
+// lengths, and one for distances.
 #pragma once
 
 #include "formats/gdeflate_symbols.h"
@@ -9,29 +11,39 @@
 
 namespace sluice::cpu::fast {
 
-// An entry holds the number of bits of the code with its extra bits, the number of bits of the code
-// alone, the kind of the symbol, and its least value. A round adds the entry's match flag to a
-// lane's offset in the tables, so the flag's value is the distance between the tables of the two
-// alphabets.
+// A table has an *entry* for each value of the next kTableLog bits. An entry has
+// - in bits 0 to 4 the number of bits of the code and its extra bits together (kTotalMask),
+// - in bits 5 to 8 the number of bits of the code alone,
+// - in bits 9 to 15 flags,
+// - from bit 16 on the symbol's smallest value, to which the extra bits are added.
+//
+// The flag kIsMatch marks a length. Its value, kTableSize, is also the offset of the table of
+// distances behind the table of literals and lengths. So `entry & kIsMatch` is the offset of the
+// table for the lane's next symbol.
 constexpr uint32_t kTableLog = 11, kTableSize = 1u << kTableLog;
 constexpr uint32_t kTotalMask = 31, kCodeShift = 5, kCodeMask = 15;
 constexpr uint32_t kLiteralBit = 9, kDistanceBit = 10;
 constexpr uint32_t kIsLiteral = 1u << kLiteralBit, kIsDistance = 1u << kDistanceBit;
 constexpr uint32_t kIsMatch = kTableSize;
+// kIsSpecial is set together with one of the three flags after it: the code is long (kIsLong), or
+// the symbol is the end of the block (kIsEnd) or one that the format does not allow (kIsBad). An
+// entry with kIsLong has no symbol; its value is the number of a group of long codes.
 constexpr uint32_t kSpecialBit = 12;
-constexpr uint32_t kIsSpecial =
-    1u << kSpecialBit; // one of the next three; the value is the place of a long code
+constexpr uint32_t kIsSpecial = 1u << kSpecialBit;
 constexpr uint32_t kIsLong = 1u << 13, kIsEnd = 1u << 14, kIsBad = 1u << 15;
 constexpr uint32_t kValueShift = 16;
 
-// Codes of more than kTableLog bits have their entries in groups: one group per prefix of kTableLog
-// bits.
+// Codes of more than kTableLog bits are in *groups*, one for the long codes that agree in their
+// first kTableLog bits. A group has an entry for each value of the next kLongLog bits.
 constexpr uint32_t kLongLog = gdeflate::kMaxCodeLength - kTableLog, kLongSize = 1u << kLongLog;
 
+// Makes the entry of a symbol. withCode() adds the size of the symbol's code.
 constexpr uint32_t entryOf(uint32_t flags, uint32_t extraBits, uint32_t value)
 {
     return value << kValueShift | flags | extraBits;
 }
+// These return the entry of a symbol, without the size of its code: literalEntry that of a literal
+// or length, distanceEntry that of a distance.
 constexpr uint32_t literalEntry(uint32_t symbol)
 {
     using namespace gdeflate;
@@ -46,7 +58,7 @@ constexpr uint32_t distanceEntry(uint32_t symbol)
     return entryOf(kIsDistance, gdeflate::distanceExtraBits(symbol),
                    gdeflate::distanceBase(symbol));
 }
-// Adds the length of the code to an entry.
+// Adds the size of a code, `length` bits, to an entry.
 constexpr uint32_t withCode(uint32_t entry, uint32_t length)
 {
     return entry + length + (length << kCodeShift);
@@ -61,18 +73,22 @@ constexpr uint32_t reverseBits(uint32_t value, uint32_t count)
     return ((value & 0xff) << 8 | value >> 8) >> (16 - count);
 }
 
-// Every group has at least two symbols; otherwise the code would not be complete.
+// The most groups of the literals and lengths, and of both tables together. A group has at least
+// two symbols, since otherwise the code would not be complete.
 constexpr uint32_t kLongLiterals = gdeflate::kMaxSymbols / 2,
                    kLongGroups = kLongLiterals + gdeflate::kDistanceSymbols / 2;
 
-// Makes the table of a code from its lengths, 0 to kMaxCodeLength, and its groups of longTable from
-// `group` on. Returns whether the code is complete, or one of the two that count as complete
-// (docs/format.md, 1.4).
+// Makes the table of a code from the code lengths of its symbols, 0 to kMaxCodeLength, where 0
+// means that the symbol has no code. Writes the table to `table`, and its groups to longTable, from
+// group number `group` on. entryOf(symbol) returns a symbol's entry without the size of its code.
+// Returns false if the code is incomplete. Two incomplete codes are allowed (docs/format.md, 1.4):
+// a single symbol with a code of 1 bit, and no symbol at all.
 template <typename EntryOf>
 bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, uint32_t* longTable,
                 uint32_t group, EntryOf entryOf)
 {
     constexpr uint32_t kMax = gdeflate::kMaxCodeLength;
+    // count: symbols per code length. next: the index in `sorted` for the next symbol of a length.
     uint32_t count[kMax + 1] = {}, next[kMax + 2];
     for (uint32_t i = 0; i < symbolCount; ++i)
         ++count[lengths[i]];
@@ -93,8 +109,9 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
     for (uint32_t i = 0; i < symbolCount; ++i)
         if (lengths[i] != 0) sorted[next[lengths[i]]++] = uint16_t(i);
 
-    // Symbols are sorted by code. When the code length grows by one bit, the table doubles: its
-    // upper half becomes a copy of its lower half.
+    // Add the codes in ascending order. The first bit of a code is the lowest bit of the index. So
+    // when the code length grows by one bit, the table doubles, and its upper half starts as a copy
+    // of the lower half.
     uint32_t code = 0, size = 1, symbol = 0, length = 1;
     table[0] = 0;
     for (; length <= kTableLog; ++length) {
@@ -104,7 +121,7 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
         for (uint32_t i = 0; i < count[length]; ++i)
             table[reverseBits(code++, length)] = withCode(entryOf(sorted[symbol++]), length);
     }
-    uint32_t prefix = ~0u; // the low bits that all codes of the group have in common
+    uint32_t prefix = ~0u; // the first kTableLog bits of the codes of the current group
     for (; length <= kMax; ++length) {
         code <<= 1;
         for (uint32_t i = 0; i < count[length]; ++i) {
@@ -115,6 +132,7 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
             }
             uint32_t* entries = longTable + (table[prefix] >> kValueShift) * kLongSize;
             const uint32_t entry = withCode(entryOf(sorted[symbol++]), length);
+            // The bits behind the code may have any value, so the entry repeats.
             for (uint32_t at = reversed >> kTableLog; at < kLongSize;
                  at += 1u << (length - kTableLog))
                 entries[at] = entry;

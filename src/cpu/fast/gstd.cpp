@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes Gstd part by part: all literals of a part, then its sequences, 32 at a time, each of
-// which is executed as soon as it is known. An error in a later part takes precedence over a bad
-// copy in an earlier one, so after a bad copy the rest is still read but no longer executed.
+// Decodes Gstd tiles fast (docs/format.md, section 7). A tile consists of *parts*, which are
+// decoded one after the other: first all literals of a part, then its *sequences*, 32 at a time. A
+// sequence is a number of literals and a match, which copies earlier bytes. To execute a sequence
+// is to copy these bytes to the tile, which is done as soon as it has been read.
+//
+// If an earlier part has a bad match and a later part another error, the status is the other error.
+// So after a bad match the rest is still read and checked, but nothing is executed any more.
 #include "cpu/fast/gstd.h"
 
 #include "formulas/gstd.h"
@@ -20,15 +24,20 @@ namespace {
 
 constexpr uint32_t kLanes = SLUICE_GS_LANES;
 
+// A part, as the headers of the tile and of a coded part describe it. The names are those of
+// docs/format.md. A table with a log of n has 2^n slots.
 struct Part {
-    uint32_t begin, size; // of the output
+    uint32_t begin, size; // the part's bytes in the decoded tile
     uint32_t literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus;
     uint8_t oneLiteral;
     bool reusesLiterals, reusesSequences;
-    const uint8_t* words;
-    const uint8_t* end;
+    const uint8_t* words; // the first byte of the part in the compressed tile
+    const uint8_t* end;   // the first byte behind it
 };
 
+// The memory that a decoder needs. The tables are those that were read last, since later parts may
+// use them again. `literals` has the literals of the current part, and room behind them, since wild
+// copies (copy.h) read past their end.
 struct Scratch {
     LiteralTable literalTable;
     SequenceTables sequenceTables;
@@ -36,7 +45,9 @@ struct Scratch {
     uint8_t literals[SLUICE_GS_PART_BYTES + 4 * kLanes + kWildBytes];
 };
 
-// Steps of `count` lanes, one after the other. kIsSafe is as in refilled().
+// Does a step of the format in which each of the first `count` lanes reads a symbol. slots: a table
+// with 2^log slots. With kIsSafe the caller guarantees that there are words enough for all lanes,
+// so that refilled() need not check it.
 template <bool kIsSafe>
 inline void readSymbols(Lanes& lanes, uint32_t count, const uint32_t* slots, uint32_t log,
                         uint32_t* symbols)
@@ -52,8 +63,9 @@ inline void readSymbols(Lanes& lanes, uint32_t count, const uint32_t* slots, uin
     lanes.words = words;
 }
 
-// Adds to values[lane] the value that its row of the table and its extra bits give. A lane without
-// extra bits takes no part.
+// Does a step in which lanes read the extra bits of their symbols. Sets values[lane] to the
+// symbol's smallest value plus these bits. table[symbol] has that value and the number of extra
+// bits, as in LengthRows (gstd_steps.h). A lane whose symbol has no extra bits does not refill.
 template <bool kIsSafe>
 inline void readExtraBits(Lanes& lanes, uint32_t count, const uint32_t* table,
                           const uint32_t* symbols, uint32_t* values)
@@ -76,7 +88,8 @@ inline void readExtraBits(Lanes& lanes, uint32_t count, const uint32_t* table,
     lanes.words = words;
 }
 
-// Reads a group of 128 literals. symbolOf(state) returns a symbol and advances the state.
+// Reads a group of 128 literals, four per lane, without checking for the end of the words.
+// symbolOf(state) returns the literal that comes next in a lane's state, and removes it there.
 template <typename SymbolOf>
 inline void readLiteralGroup(Lanes& lanes, uint8_t* to, SymbolOf symbolOf)
 {
@@ -91,7 +104,8 @@ inline void readLiteralGroup(Lanes& lanes, uint8_t* to, SymbolOf symbolOf)
     lanes.words = words;
 }
 
-// Reads the literals from `first` on, which begins a group.
+// Reads the literals first .. count - 1; `first` begins a group of 128. symbolOf is as in
+// readLiteralGroup.
 template <typename SymbolOf>
 void readLiterals(Lanes& lanes, uint32_t first, uint32_t count, uint8_t* literals,
                   SymbolOf symbolOf)
@@ -99,6 +113,7 @@ void readLiterals(Lanes& lanes, uint32_t first, uint32_t count, uint8_t* literal
     constexpr uint32_t kGroup = 4 * kLanes;
     for (; first + kGroup <= count && lanes.words.have(kGroup); first += kGroup)
         readLiteralGroup(lanes, literals + first, symbolOf);
+    // Near the end of the words or of the literals, check before each literal.
     for (; first < count; first += kGroup) {
         for (uint32_t k = 0; k < 4; ++k) {
             for (uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -112,6 +127,7 @@ void readLiterals(Lanes& lanes, uint32_t first, uint32_t count, uint8_t* literal
     }
 }
 
+// Reads literals that are symbols of a table with 2^kLog slots.
 template <uint32_t kLog>
 void readRansLiterals(Lanes& lanes, uint32_t first, uint32_t count, const uint32_t* slots,
                       uint8_t* literals)
@@ -123,13 +139,17 @@ void readRansLiterals(Lanes& lanes, uint32_t first, uint32_t count, const uint32
     });
 }
 
-// Up to 32 sequences, ready to be executed.
+// Up to 32 sequences, one per lane: the symbols that were read, and the values that they give.
+// `offsets` are those of the matches, `literals` the numbers of literals, `lengths` those of the
+// matches.
 struct Sequences {
     uint32_t offsetSymbols[kLanes], literalSymbols[kLanes], matchSymbols[kLanes];
     uint32_t offsets[kLanes], literals[kLanes], lengths[kLanes];
 };
 
-// Turns quotients into offsets.
+// Turns the quotients in to.offsets into offsets. A new offset, one that does not repeat one of the
+// last three, is stored as a quotient and a remainder by the part's modulus. The remainder is a
+// symbol, which this function reads.
 void readRemainders(Lanes& lanes, uint32_t count, const SequenceTables& tables, Sequences& to)
 {
     for (uint32_t lane = 0; lane < count; ++lane)
@@ -138,6 +158,9 @@ void readRemainders(Lanes& lanes, uint32_t count, const SequenceTables& tables, 
                                lanes.symbol(lane, tables.remainder, tables.log);
 }
 
+// Reads the sequences of the first `count` lanes. With kIsSafe the caller guarantees that there are
+// words enough for all steps. Offsets that repeat one of the last three are set later, by
+// resolveRepeats().
 template <bool kIsSafe>
 void readSequences(Lanes& lanes, uint32_t count, const SequenceTables& tables, Sequences& to)
 {
@@ -151,7 +174,8 @@ void readSequences(Lanes& lanes, uint32_t count, const SequenceTables& tables, S
     readExtraBits<kIsSafe>(lanes, count, kMatchLengths.rows, to.matchSymbols, to.lengths);
 }
 
-// Reads a sequence for each of all lanes; there are enough words for them.
+// Does the same for all 32 lanes with AVX2. There must be words enough for all steps, and
+// kWordsLoaded more, which may be loaded but not taken.
 void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to)
 {
     const uint32_t log = tables.log;
@@ -164,6 +188,7 @@ void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to
     readExtraBitsAvx2(lanes, kMatchLengths.rows, to.matchSymbols, to.lengths);
 }
 
+// Decodes one tile. Functions that return a uint32_t return a status.
 class TileDecoder {
 public:
     TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size,
@@ -178,7 +203,8 @@ public:
     {
         if (const uint32_t status = readHeader(); status != SLUICE_ST_OK) return status;
         m_scratch.depths.start(m_depth);
-        uint32_t begin = 0, words = 4 + 4 * m_partCount; // in bytes
+        // begin: offset of the next part in the decoded tile; words: in the compressed tile.
+        uint32_t begin = 0, words = 4 + 4 * m_partCount;
         for (uint32_t i = 0; i < m_partCount; ++i) {
             const uint32_t entry = loadLe32(m_source + 4 + 4 * i);
             Part part = {};
@@ -195,6 +221,7 @@ public:
     }
 
 private:
+    // Checks the header and the sizes of the parts.
     uint32_t readHeader()
     {
         if (m_sourceSize < 8) return SLUICE_ST_TRUNCATED;
@@ -214,6 +241,8 @@ private:
         return uint64_t(words) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
 
+    // Writes the bytes of a part that is plain or a run. If the part is coded, reads the rest of
+    // its header and decodes it.
     uint32_t decodePart(Part& part)
     {
         const uint32_t head = loadLe16(part.words), kind = head & 3;
@@ -236,6 +265,7 @@ private:
         return decodeCoded(part);
     }
 
+    // Reads the header of a coded part; `head` is its first word.
     static uint32_t readPartHeader(Part& part, uint32_t head)
     {
         const uint32_t last = loadLe16(part.words + 6);
@@ -256,6 +286,7 @@ private:
         return part.literalCount > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
     }
 
+    // Decodes a coded part whose header has been read.
     uint32_t decodeCoded(const Part& part)
     {
         LiteralTable& literalTable = m_scratch.literalTable;
@@ -277,7 +308,8 @@ private:
         uint32_t repeats[SLUICE_GS_REPEATS];
         for (uint32_t i = 0; i < SLUICE_GS_REPEATS; ++i)
             repeats[i] = SLUICE_GS_FIRST_REPEATS >> 8 * i & 0xff;
-        constexpr uint32_t kMostWords = 7 * kLanes; // one in each step
+        // readSequences has seven steps, in each of which a lane takes at most one word.
+        constexpr uint32_t kMostWords = 7 * kLanes;
         Sequences some;
         for (uint32_t left = part.sequenceCount; left != 0;) {
             const uint32_t count = std::min(left, kLanes);
@@ -291,6 +323,7 @@ private:
             run.add(some, count);
             left -= count;
         }
+        // If a part has both errors, wrong sums come before words that are left over.
         const uint32_t size = part.literalCount + run.matchBytes();
         if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (run.literalBytes() > part.literalCount || lanes.words.next != lanes.words.end)
@@ -300,6 +333,7 @@ private:
         return SLUICE_ST_OK;
     }
 
+    // Reads the literals of a part to m_scratch.literals.
     void readPartLiterals(Lanes& lanes, const Part& part)
     {
         const LiteralTable& table = m_scratch.literalTable;
@@ -325,7 +359,7 @@ private:
             break;
         default: {
             if (m_usesAvx2) first = readRansLiteralsAvx2(lanes, count, table.slots, table.log, to);
-            // Shifts by constants are faster, and few different ones occur.
+            // There is a function for each log, since shifts by constants are faster.
             using Read = void (*)(Lanes&, uint32_t, uint32_t, const uint32_t*, uint8_t*);
             constexpr Read kReads[] = {
                 readRansLiterals<5>, readRansLiterals<6>,  readRansLiterals<7>, readRansLiterals<8>,
@@ -335,14 +369,17 @@ private:
         }
     }
 
-    // Resolves offsets that repeat one of the last three, without a branch, since which one it is
-    // cannot be predicted.
+    // Sets the offsets of sequences whose symbol stands for one of the last three offsets. Updates
+    // `repeats`, which has these three, the latest first. The code has no branches, since a
+    // processor could not predict which of the three comes next.
     static void resolveRepeats(Sequences& some, uint32_t count, uint32_t* repeats)
     {
         uint32_t first = repeats[0], second = repeats[1], third = repeats[2];
         for (uint32_t i = 0; i < count; ++i) {
             const uint32_t symbol = some.offsetSymbols[i];
-            uint32_t place = symbol + uint32_t(some.literals[i] == 0); // 3 stands for the first
+            // The index of the repeated offset. In a sequence without literals the symbols 0, 1 and
+            // 2 stand for the indices 1, 2 and 0.
+            uint32_t place = symbol + uint32_t(some.literals[i] == 0);
             place = symbol >= SLUICE_GS_REPEATS ? SLUICE_GS_REPEATS : place == 3 ? 0 : place;
             uint32_t offset = some.offsets[i];
             offset = place == 2 ? third : offset;
@@ -358,10 +395,12 @@ private:
         repeats[2] = third;
     }
 
-    // Turns a part's literals and matches into bytes until one does not fit: then the part is bad,
-    // or the offset.
+    // Executes the sequences of a part: copies their literals and matches to the tile. If sequences
+    // do not fit the part, or an offset is bad, it copies nothing more, but still adds up the sizes
+    // of all sequences.
     class Execution {
     public:
+        // isOff: nothing is executed, because an earlier part had a bad offset.
         Execution(const Part& part, uint8_t* destination, uint32_t size, Scratch& scratch,
                   bool isOff)
             : m_tile(destination), m_tileSize(size), m_partSize(part.size),
@@ -376,7 +415,7 @@ private:
                 m_literalBytes += some.literals[i];
                 m_matchBytes += some.lengths[i];
             }
-            // All of them are counted before one is executed, so the sums tell whether they fit.
+            // If the sums of all `count` sequences fit the part, each of the sequences does.
             if (m_isOff || m_literalBytes > m_literalCount ||
                 m_literalBytes + m_matchBytes > m_partSize) {
                 m_isOff = true;
@@ -389,17 +428,19 @@ private:
                 }
             }
         }
-        // These are the literals that no sequence took.
+        // Copies the literals that are left after the last sequence.
         void finish()
         {
             if (!m_isOff) std::memcpy(m_tile + m_at, m_literals + m_done, m_literalCount - m_done);
         }
 
-        uint32_t literalBytes() const { return m_literalBytes; } // the sum of all sequences
+        uint32_t literalBytes() const { return m_literalBytes; } // sums of the sequences so far
         uint32_t matchBytes() const { return m_matchBytes; }
         bool hasBadOffset() const { return m_hasBadOffset; }
 
     private:
+        // Copies a sequence's literals and its match. Returns false if the source of the match
+        // begins before the tile, or if the offset is 0.
         bool execute(uint32_t literals, uint32_t length, uint32_t offset)
         {
             uint8_t* out = m_tile + m_at;
@@ -411,7 +452,7 @@ private:
             m_done += literals;
             m_at += literals;
             out += literals;
-            if (offset - 1 >= m_at) return false; // 0 too
+            if (offset - 1 >= m_at) return false; // also if the offset is 0
             if (isWild)
                 repeatWild(out, offset, length);
             else
@@ -425,9 +466,10 @@ private:
         const uint32_t m_tileSize, m_partSize, m_literalCount;
         const uint8_t* const m_literals;
         Depths& m_depths;
-        uint32_t m_at;       // in the tile
-        uint32_t m_done = 0; // literals
+        uint32_t m_at;       // position in the tile
+        uint32_t m_done = 0; // literals that have been copied
         uint32_t m_literalBytes = 0, m_matchBytes = 0;
+        // isOff: nothing more is executed. hasBadOffset: this part had a bad offset.
         bool m_isOff, m_hasBadOffset = false;
     };
 

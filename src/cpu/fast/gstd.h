@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Gstd decoder made for speed. Its statuses, and the bytes of tiles that are OK, are those of the
-// reference in ../gstd.h.
+// A Gstd decoder for the CPU that is made for speed. It gives the same statuses as the reference in
+// ../gstd.h and, for tiles whose status is OK, the same bytes.
 #pragma once
 
 #include <sluice/sluice_gstd.h>
@@ -9,18 +9,21 @@
 
 namespace sluice::cpu::fast {
 
-// The memory that decoding needs besides its arguments. Only one thread at a time may use it.
+// The alignment and the size, in bytes, of a decoder's scratch memory. The caller lets only one
+// thread at a time use it.
 constexpr uint32_t kGstdScratchAlignment = 16;
-extern const size_t kGstdScratchSize; // some 100 KB
+extern const size_t kGstdScratchSize; // about 100 KB
 
-// Like cpu::decodeGstdTile. `scratch` has kGstdScratchSize bytes of any contents, aligned as above.
+// Decodes one tile, with the arguments and statuses of cpu::decodeGstdTile. `scratch` has
+// kGstdScratchSize bytes with any contents.
 uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                         size_t destinationSize, void* scratch);
-// Does the same in portable C++ on any processor.
+// Does the same in portable C++: without AVX2 even if the processor has it.
 uint32_t decodeGstdTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                                 size_t destinationSize, void* scratch);
 
-// The command, as that of ReferenceBackend; with scratch as above.
+// Runs the Gstd command on a whole list, as ReferenceBackend::cmdGstd does, with this decoder and
+// the scratch of the command.
 void gstd(const SluiceGstdInfo& info);
 
 } // namespace sluice::cpu::fast

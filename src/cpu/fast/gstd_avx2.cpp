@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of Gstd's lanes with AVX2, eight lanes at a time.
+// Reads symbols and bits of Gstd's lanes with AVX2, eight lanes at a time. A *lane* has a state of
+// 32 bits from which it reads. If its state is below 2^16, it *refills* before it reads: it shifts
+// the next word of 16 bits in. gstd_lanes.h does the same in portable C++, and describes the
+// tables.
 #include "cpu/fast/gstd_steps.h"
 #include "cpu/fast/simd.h"
 #include "cpu/fast/simd_tables.h"
@@ -10,8 +13,9 @@ namespace sluice::cpu::fast {
 namespace {
 
 constexpr RankOf8 kRanks;
+// kWide: lanes in a vector of AVX2; kVectors: vectors of all lanes.
 constexpr uint32_t kLanes = SLUICE_GS_LANES, kWide = 8, kVectors = kLanes / kWide;
-constexpr uint32_t kGroup = 4 * kLanes; // literals
+constexpr uint32_t kGroup = 4 * kLanes; // literals, four per lane
 
 SLUICE_AVX2 inline __m256i load(const uint32_t* from)
 {
@@ -21,23 +25,26 @@ SLUICE_AVX2 inline void store(uint32_t* to, __m256i value)
 {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
 }
+// Loads eight words of a table. places: their indices.
 SLUICE_AVX2 inline __m256i gather(const uint32_t* table, __m256i places)
 {
     return _mm256_i32gather_epi32(reinterpret_cast<const int*>(table), places, 4);
 }
 
-// Returns all ones for lanes that have to refill.
+// Returns all ones for the lanes that have to refill.
 SLUICE_AVX2 inline __m256i wantsOf(__m256i states)
 {
     return _mm256_cmpeq_epi32(_mm256_srli_epi32(states, 16), _mm256_setzero_si256());
 }
 
-// Refills the lanes of `wants`, in their order. 16 bytes from `next` on may be read.
+// Refills the lanes for which `wants` is all ones, in the order of the lanes, and advances `next`
+// by the words that they take. 16 bytes must be readable at `next`.
 SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const uint8_t*& next)
 {
     const uint32_t wanting = uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(wants)));
     const __m256i words =
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
+    // A lane that refills takes word n, where n is the number of such lanes before it.
     const __m256i ranks = _mm256_cvtepu8_epi32(
         _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kRanks.rows[wanting])));
     const __m256i taken = _mm256_permutevar8x32_epi32(words, ranks);
@@ -45,7 +52,8 @@ SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const uint8_t
     return _mm256_blendv_epi8(states, _mm256_or_si256(_mm256_slli_epi32(states, 16), taken), wants);
 }
 
-// Returns the states after the symbols of the given entries.
+// Returns the states after the symbols with these table entries have been read, as advanced() in
+// gstd_lanes.h does. The table has 2^log slots.
 SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log)
 {
     const __m256i places =
@@ -55,7 +63,8 @@ SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log
                             places);
 }
 
-// Returns whether there are enough words for a group of literals.
+// Returns whether there are words enough for a group of literals, and for loading kWordsLoaded
+// words at a time.
 SLUICE_AVX2 inline bool haveGroup(const uint8_t* next, const uint8_t* end)
 {
     return size_t(end - next) >= 2 * (kGroup + kWordsLoaded);
@@ -88,7 +97,7 @@ SLUICE_AVX2 void readExtraBitsAvx2(Lanes& lanes, const uint32_t* rows, const uin
         const __m256i row = gather(rows, load(symbols + first));
         const __m256i bits = _mm256_and_si256(row, _mm256_set1_epi32(kBitsMask));
         __m256i states = load(lanes.states + first);
-        // A lane without extra bits takes no part.
+        // A lane without extra bits does not refill.
         const __m256i wants = _mm256_andnot_si256(_mm256_cmpeq_epi32(bits, zero), wantsOf(states));
         states = refilled(states, wants, next);
         const __m256i extra = _mm256_andnot_si256(_mm256_sllv_epi32(ones, bits), states);
@@ -108,8 +117,9 @@ SLUICE_AVX2 uint32_t readRansLiteralsAvx2(Lanes& lanes, uint32_t count, const ui
     for (uint32_t v = 0; v < kVectors; ++v)
         states[v] = load(lanes.states + v * kWide);
     uint32_t done = 0;
+    // The states stay in registers from group to group.
     for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
-        // Literal 4 lane + k is byte k of the lane's word.
+        // A group has four literals per lane: byte k of a lane's 32-bit word is literal 4 lane + k.
         __m256i bytes[kVectors];
         for (uint32_t v = 0; v < kVectors; ++v)
             bytes[v] = _mm256_setzero_si256();
@@ -143,6 +153,7 @@ SLUICE_AVX2 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const u
         states[v] = load(lanes.states + v * kWide);
     uint32_t done = 0;
     for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
+        // The literals of the group, as in readRansLiteralsAvx2.
         __m256i bytes[kVectors];
         for (uint32_t v = 0; v < kVectors; ++v)
             bytes[v] = _mm256_setzero_si256();
@@ -150,7 +161,8 @@ SLUICE_AVX2 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const u
             const __m128i place = _mm_cvtsi32_si128(int(8 * k));
             for (uint32_t v = 0; v < kVectors; ++v) {
                 const __m256i full = refilled(states[v], wantsOf(states[v]), next);
-                // The gather reads two bytes beyond the entry, for which the table has room.
+                // An entry has two bytes, but the gather reads four. For the last entry it reads
+                // two bytes behind the table, which is one entry longer for this reason.
                 const __m256i found = _mm256_i32gather_epi32(reinterpret_cast<const int*>(codes),
                                                              _mm256_and_si256(full, mask), 2);
                 states[v] = _mm256_srlv_epi32(
@@ -168,7 +180,7 @@ SLUICE_AVX2 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const u
     return done;
 }
 
-#else // not called
+#else // without AVX2 these functions are never called
 void readSymbolsAvx2(Lanes&, const uint32_t*, uint32_t, uint32_t*) {}
 void readExtraBitsAvx2(Lanes&, const uint32_t*, const uint32_t*, uint32_t*) {}
 uint32_t readRansLiteralsAvx2(Lanes&, uint32_t, const uint32_t*, uint32_t, uint8_t*) { return 0; }

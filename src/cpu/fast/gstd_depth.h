@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Counts how deep copies are nested inside the groups of a Gstd tile (docs/format.md, 7.6).
+// Checks the depth of the copies of a Gstd tile (docs/format.md, 7.6). The output is cut into
+// *groups* of 512 bytes. If a match copies a byte from the byte's own group, the copy has one *hop*
+// more than its source; all other bytes have 0 hops. No byte may have more hops than the tile's
+// header allows.
 #pragma once
 
 #include "layout/gstd.h"
@@ -9,10 +12,11 @@
 
 namespace sluice::cpu::fast {
 
-// Only the group that is being written has depths, and only bytes that were copied from inside it
-// have one above 0. So a copy from elsewhere costs nothing here.
+// Keeps the hops of the bytes of one group, the one that is being written. A match whose source
+// lies outside the group adds no hops and takes almost no time here.
 class Depths {
 public:
+    // Begins a tile. most: the highest number of hops that the tile's header allows.
     void start(uint32_t most)
     {
         m_most = most;
@@ -21,13 +25,16 @@ public:
         std::memset(m_hops, 0, sizeof m_hops);
     }
 
-    // Notes that `length` bytes at `at` were copied from `offset` bytes before.
+    // Notes that a match copied `length` bytes to position `at` of the tile, from `offset` bytes
+    // before. The caller notes the matches in ascending order of `at`.
     void copy(uint32_t at, uint32_t offset, uint32_t length)
     {
-        const uint32_t to = at % SLUICE_GS_GROUP;
-        // A match that overlaps itself only copies bytes from before it, so none of its bytes in
-        // later groups copies from its own group.
+        const uint32_t to = at % SLUICE_GS_GROUP; // place in the group
+        // All sources of a match lie before `at`: if it overlaps itself, it repeats the bytes
+        // before `at`. So its bytes in later groups are copied from other groups and have no hops.
+        // Only its bytes in the first group matter.
         length = std::min(length, SLUICE_GS_GROUP - to);
+        // Return if no source lies in this group.
         if (to == 0 || offset >= to + length) return;
         if (at - to != m_group) {
             leaveGroup();
@@ -42,7 +49,7 @@ public:
             repeat(m_hops + to, offset, length);
     }
 
-    // Returns whether no byte is too deep.
+    // Ends the tile. Returns whether no byte has too many hops.
     bool finish()
     {
         leaveGroup();
@@ -50,6 +57,7 @@ public:
     }
 
 private:
+    // Checks the hops of the current group and forgets them.
     void leaveGroup()
     {
         if (!m_isUsed) return;
@@ -61,7 +69,7 @@ private:
         std::memset(m_hops, 0, sizeof m_hops);
     }
 
-    // The first bytes that it copies lie before the group.
+    // Notes a match whose source begins before the group and reaches into it.
     void copyFromBorder(uint32_t to, uint32_t offset, uint32_t length)
     {
         const uint32_t outside = offset - to;
@@ -73,8 +81,9 @@ private:
             if (k % offset >= outside) m_hops[to + k] = uint8_t(m_hops[k % offset - outside] + 1);
     }
 
-    // Sets to[i] = from[i] + 1; the ranges do not overlap. No number passes 255, since a copy has
-    // at least 3 bytes and a group therefore fewer than 171 copies.
+    // Sets to[i] = from[i] + 1. The ranges must not overlap. No sum exceeds 255: a match has at
+    // least 3 bytes, so a group of 512 bytes has at most 171 matches, and each adds at most one
+    // hop.
     static void addOne(uint8_t* to, const uint8_t* from, uint32_t size)
     {
         constexpr uint64_t kOnes = 0x0101010101010101u;
@@ -83,13 +92,14 @@ private:
                 to[i] = uint8_t(from[i] + 1);
             return;
         }
-        const uint32_t last = size - 8; // written twice in part
+        const uint32_t last = size - 8; // the last 8 bytes may be done twice, with the same result
         for (uint32_t i = 0; i < last; i += 8)
             storeLe64(to + i, loadLe64(from + i) + kOnes);
         storeLe64(to + last, loadLe64(from + last) + kOnes);
     }
 
-    // Writes the first `period` bytes again and again.
+    // Notes a match that overlaps itself: its first `period` bytes are copies of those before it,
+    // so they have one hop more; the other bytes repeat the hops of the first ones.
     static void repeat(uint8_t* to, uint32_t period, uint32_t size)
     {
         if (period == 1) {
@@ -104,8 +114,8 @@ private:
         }
     }
 
-    uint32_t m_most, m_group;
-    bool m_isTooDeep, m_isUsed;
+    uint32_t m_most, m_group;   // most allowed hops; offset of the current group in the tile
+    bool m_isTooDeep, m_isUsed; // isUsed: some byte of the current group has hops
     uint8_t m_hops[SLUICE_GS_GROUP];
 };
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The 32 lanes of a part of a Gstd tile, their words, and the tables that they decode with.
+// Reads the parts of a Gstd tile: 32 *lanes*, the words that they share, and the rANS tables
+// (docs/format.md, 7.2).
+//
+// Each lane has a *state* of 32 bits, and reads bits or a symbol from its lower end. If the state
+// is below 2^16, the lane *refills* before it reads: it shifts the next 16-bit word in. A table of
+// log k divides 2^k *slots* among the symbols. The low k bits of the state are a slot; the symbol
+// that has this slot is the one that is read.
 #pragma once
 
 #include "layout/gstd.h"
 #include "formats/little_endian.h"
 
-#include <algorithm>
-
 namespace sluice::cpu::fast {
 
-// An entry of an rANS table for a slot: 8 bits of the symbol, 12 of the slot's place among the
-// symbol's slots, 12 of the number of those.
+// A table has an entry for each slot: in bits 0 to 7 the symbol, in bits 8 to 19 the index of the
+// slot among those of the symbol, in bits 20 to 31 the number of slots of the symbol.
 constexpr uint32_t kPlaceShift = 8, kFrequencyShift = 20, kPlaceMask = 0xfff;
 
-// `frequencies` has `count` symbols. Returns whether they add up to 2^log.
+// Makes a table in which symbol i of `count` has frequencies[i] slots. Returns false, and makes no
+// table, if these do not add up to 2^log.
 inline bool buildSlots(const uint32_t* frequencies, uint32_t count, uint32_t log, uint32_t* slots)
 {
     uint32_t sum = 0;
@@ -26,8 +31,9 @@ inline bool buildSlots(const uint32_t* frequencies, uint32_t count, uint32_t log
     return true;
 }
 
-// Where the lanes take words from. Loops keep it in a local variable, because the compiler must
-// expect a store of bytes to change a member.
+// The words of a part that no lane has taken yet. Loops keep a copy in a local variable, which can
+// stay in registers. A member could not, because the compiler must assume that a store to bytes
+// changes it.
 struct Words {
     const uint8_t* next;
     const uint8_t* end;
@@ -36,7 +42,8 @@ struct Words {
     bool have(uint32_t count) const { return size_t(end - next) >= size_t(2) * count; }
 };
 
-// kIsSafe says that there are enough words, so that this need not be checked.
+// Returns a lane's state, refilled if it is below 2^16. If no words are left, the state stays as it
+// is. With kIsSafe the caller guarantees that words are left, and this is not checked.
 template <bool kIsSafe>
 inline uint32_t refilled(uint32_t state, Words& words)
 {
@@ -51,23 +58,26 @@ inline uint32_t refilled(uint32_t state, Words& words)
     return state << 16 | word;
 }
 
-// Returns the state after the symbol of `slot`, whose entry is given.
+// Returns the state after the symbol with this entry has been read. The table has 2^log slots.
 inline uint32_t advanced(uint32_t state, uint32_t entry, uint32_t log)
 {
     return (entry >> kFrequencyShift) * (state >> log) + (entry >> kPlaceShift & kPlaceMask);
 }
 
+// The lanes of a part. In each step of the format the caller lets the lanes read in ascending
+// order, since they take words from one list.
 struct Lanes {
     uint32_t states[SLUICE_GS_LANES];
     Words words;
 
+    // Gives each lane its first word.
     void start(const uint8_t* first, const uint8_t* end)
     {
         words = {first, end};
         for (uint32_t& state : states)
             state = refilled<false>(0, words);
     }
-    // Lanes read in their order, each refills first.
+    // Lets a lane refill, and reads `count` bits from it, or a symbol of a table with 2^log slots.
     uint32_t bits(uint32_t lane, uint32_t count)
     {
         if (count == 0) return 0;

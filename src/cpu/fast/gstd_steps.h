@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps in which the lanes of a Gstd part read: the values of symbols, and the steps with AVX2.
+// The steps in which the lanes of a Gstd part read lengths and offsets: tables with the values of
+// the symbols, and declarations of the steps that gstd_avx2.cpp does with AVX2.
 #pragma once
 
 #include "formulas/gstd.h"
@@ -7,10 +8,13 @@
 
 namespace sluice::cpu::fast {
 
-// Rows for the symbols of lengths and offsets: the least value and, in the bits below it, how many
-// extra bits follow.
+// A symbol of a length or an offset stands for a smallest value, to which extra bits of the stream
+// are added. Tables have a row for each symbol: the smallest value from bit kBaseShift on, and
+// below it the number of extra bits.
 constexpr uint32_t kBaseShift = 5, kBitsMask = 31;
 
+// The rows for one kind of length: `count` symbols, of which the first 2^directLog have no extra
+// bits. add: what is added to each value.
 struct LengthRows {
     constexpr LengthRows(uint32_t count, uint32_t directLog, uint32_t add)
     {
@@ -24,8 +28,8 @@ struct LengthRows {
 constexpr LengthRows kLiteralLengths(SLUICE_GS_LITERAL_LENGTHS, SLUICE_GS_LITERAL_DIRECT_LOG, 0);
 constexpr LengthRows kMatchLengths(SLUICE_GS_MATCH_LENGTHS, SLUICE_GS_MATCH_DIRECT_LOG,
                                    SLUICE_GS_MIN_MATCH);
-// For an offset's symbol the value is the quotient. A repeat's row has no meaning and no extra
-// bits.
+// The rows for offsets. Their values are offsets divided by the part's modulus. The first three
+// symbols stand for one of the last three offsets; their rows are 0.
 struct OffsetRows {
     constexpr OffsetRows()
     {
@@ -38,19 +42,22 @@ struct OffsetRows {
 };
 constexpr OffsetRows kOffsets;
 
-// Steps of all lanes with AVX2. There are enough words for them, and kWordsLoaded more.
+// The steps below work on all 32 lanes. They load kWordsLoaded words at a time. So the part must
+// have that many words more than the lanes can take.
 constexpr uint32_t kWordsLoaded = 8;
 
-// Reads 32 symbols of an rANS table.
+// Reads a symbol of each lane. slots: a table with 2^log slots.
 void readSymbolsAvx2(Lanes& lanes, const uint32_t* slots, uint32_t log, uint32_t* symbols);
-// Sets values[lane] to what the row of symbols[lane] and its extra bits give.
+// Reads the extra bits of each lane's symbol. Sets values[lane] to the smallest value of
+// symbols[lane] plus these bits.
 void readExtraBitsAvx2(Lanes& lanes, const uint32_t* rows, const uint32_t* symbols,
                        uint32_t* values);
-// Read whole groups of 128 literals as long as words are certain to suffice. Return how many
-// literals were read.
+// Read whole groups of 128 literals, as long as the words are certain to suffice. Return the number
+// of literals that were read, at most `count`.
 uint32_t readRansLiteralsAvx2(Lanes& lanes, uint32_t count, const uint32_t* slots, uint32_t log,
                               uint8_t* literals);
-// An entry of `codes` is a symbol with the length of its code above it, as a word.
+// codes: has an entry for each value of the next SLUICE_GS_MAX_CODE_LENGTH bits, the symbol in bits
+// 0 to 7 and the length of its code above.
 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const uint16_t* codes,
                                uint8_t* literals);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Reads the tables of a Gstd part (docs/format.md, 7.3). A table says how many slots each symbol
+// has. First comes the *class* of each symbol, which says how many bits that number has; then come
+// these bits. Symbol i is read from lane i % 32.
 #include "cpu/fast/gstd_tables.h"
 
 namespace sluice::cpu::fast {
 namespace {
 
-// Reads tables a row of 32 symbols at a time: the classes of all symbols, then the bits that make
-// frequencies of them.
+// Reads tables from the lanes of a part.
 class TableReader {
 public:
     explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
 
+    // Reads the table with which classes are coded. Returns whether it is valid.
     bool readClasses()
     {
         uint32_t frequencies[SLUICE_GS_CLASSES];
@@ -18,11 +21,14 @@ public:
         completeRows(frequencies, SLUICE_GS_CLASSES);
         return buildSlots(frequencies, SLUICE_GS_CLASSES, SLUICE_GS_CLASS_LOG, m_slots);
     }
+    // Reads the classes of `count` symbols.
     void readRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % SLUICE_GS_LANES, m_slots, SLUICE_GS_CLASS_LOG);
     }
+    // Turns classes into numbers of slots. Classes 0 and 1 stand for themselves. Class c > 1 stands
+    // for 2^(c - 1) plus a number of c - 1 bits, which is read.
     void completeRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol) {
@@ -38,8 +44,9 @@ private:
     uint32_t m_slots[1u << SLUICE_GS_CLASS_LOG];
 };
 
-// Fills a table for all numbers of kMaxLog bits, whose lowest bits are a code that begins with its
-// highest bit. Returns whether the code is complete.
+// Makes the table of a prefix code from the code lengths of its 256 symbols. The table has an entry
+// for each value of the next kMaxLog bits. The first (highest) bit of a code is the lowest of these
+// bits, so codes are reversed. Returns whether the code is complete.
 bool buildCodes(const uint32_t* lengths, uint16_t* codes)
 {
     constexpr uint32_t kMaxLog = SLUICE_GS_MAX_CODE_LENGTH, kSymbols = 256;
@@ -49,7 +56,7 @@ bool buildCodes(const uint32_t* lengths, uint16_t* codes)
         ++count[lengths[i]];
     }
     for (uint32_t length = 1; length <= kMaxLog; ++length) {
-        next[length] = space; // where the codes of this length begin, as kMaxLog bits
+        next[length] = space; // the first code of this length, followed by zeros up to kMaxLog bits
         space += count[length] << (kMaxLog - length);
     }
     if (space != 1u << kMaxLog) return false;
@@ -60,6 +67,7 @@ bool buildCodes(const uint32_t* lengths, uint16_t* codes)
         for (uint32_t bit = 0; bit < kMaxLog; ++bit)
             reversed |= (next[length] >> bit & 1) << (kMaxLog - 1 - bit);
         next[length] += 1u << (kMaxLog - length);
+        // The bits behind the code may have any value, so the entry repeats.
         for (uint32_t at = reversed; at < 1u << kMaxLog; at += 1u << length)
             codes[at] = uint16_t(length << 8 | i);
     }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of a part of a Gstd tile (docs/format.md, 7.3), which later parts may use too.
+// The tables of a Gstd part (docs/format.md, 7.3). They are kept after the part, since later parts
+// of the tile may use them again. A table has 2^log slots.
 #pragma once
 
 #include "cpu/fast/gstd_lanes.h"
 
 namespace sluice::cpu::fast {
 
+// The table of literals: `slots` or, if the mode is SLUICE_GS_LITERALS_HUFFMAN, `codes`.
 struct LiteralTable {
-    bool isRead;
+    bool isRead; // a part of this tile has had such a table
     uint32_t mode, log;
     uint32_t slots[1u << SLUICE_GS_MAX_LITERAL_LOG];
-    // An entry is a symbol with the length of its code above it. There is one more, since entries
-    // may be read as words.
+    // For each value of the next SLUICE_GS_MAX_CODE_LENGTH bits: the symbol in bits 0 to 7, and the
+    // length of its code above. There is an unused entry at the end, because AVX2 loads four bytes
+    // to get an entry of two.
     uint16_t codes[(1u << SLUICE_GS_MAX_CODE_LENGTH) + 1];
 };
 
+// The tables of sequences, which all have the same log. If the modulus is 1, there is no table of
+// remainders.
 struct SequenceTables {
     bool isRead;
     uint32_t modulus, log;
@@ -24,7 +29,8 @@ struct SequenceTables {
     uint32_t remainder[1u << SLUICE_GS_MAX_SEQUENCE_LOG];
 };
 
-// Read the tables that come next in the lanes. Return whether they keep the rules.
+// Read the tables that come next in the lanes: the table of literals, and the tables of sequences.
+// Return false if a table breaks a rule of the format.
 bool readLiteralTable(Lanes& lanes, uint32_t mode, uint32_t log, LiteralTable& table);
 bool readSequenceTables(Lanes& lanes, uint32_t modulus, uint32_t log, SequenceTables& tables);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what decoders may use beyond portable C++: AVX2 on x86-64, in separate functions that run
-// only if the processor has it. Otherwise, and with other compilers, the portable code runs.
+// Says whether AVX2 can be used. Code with AVX2 is in functions marked SLUICE_AVX2. It is compiled
+// only by GCC and Clang for x86-64, and runs only if hasAvx2() returns true. Otherwise portable
+// code runs.
 #pragma once
 
 #if defined(__GNUC__) && defined(__x86_64__)

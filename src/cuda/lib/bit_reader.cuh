@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit reader of a warp: 32 bit streams fed from one list of words, as in
-// shaders/lib/bit_reader.glsl.
+// The bit reader of a warp. It feeds 32 bit streams, one per lane, from one list of 32-bit words,
+// interleaved as in shaders/lib/bit_reader.glsl.
 #pragma once
 
 #include "cuda/lib/warp.cuh"
 
 namespace sluice {
 
-// Words of shared memory that a reader needs: two rows of 32, of which the first holds the read
-// position.
+// The words of shared memory that a reader needs: the row of 32 words in which the read position
+// is, and the row behind it.
 constexpr uint32_t kBitWindow = 2 * kWarpSize;
 
-// Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word
-// each, in lane order, from the shared read position. The words pass through a window in shared
-// memory, and the row after the window is already on its way, so that no refill waits for memory.
+// Each lane holds up to 64 bits. A *refill* follows every step of decoding: each lane that has
+// fewer than 32 bits takes one word. All lanes share one read position, from which they take words
+// in the order of the lanes. The words pass through a window of two rows in shared memory. The row
+// behind the window is already being loaded into registers (`ahead`), so that no refill waits for
+// memory.
 struct BitReader {
     const uint32_t* words;
     uint32_t* window;  // kBitWindow words of shared memory
     uint32_t count;    // number of words
-    uint32_t lastMask; // valid bits of the last word
-    uint32_t next;     // shared read position; past count: the input was too short
-    uint32_t limit;    // when next gets here, the window moves or the input is over
-    uint32_t ahead;    // this lane's word of the row after the window
+    uint32_t lastMask; // ones in the valid bits of the last word
+    uint32_t next;  // index of the next word, for all lanes; above `count`: the input was too short
+    uint32_t limit; // when `next` reaches it, the window moves or the input ends
+    uint32_t ahead; // this lane's word of the row behind the window
+    // The lane's bits, `low` below `high`, of which the lowest comes next, and their number.
     uint32_t low, high, bits;
 
-    // All lanes begin together. Returns false if there are fewer than 32 words.
+    // Begins to read the `bytes` bytes at `source`; `shared` has kBitWindow words. All lanes call
+    // it together. Returns false if the input has fewer than 32 words.
     __device__ bool begin(const uint32_t* source, uint32_t bytes, uint32_t* shared)
     {
         words = source;
@@ -41,10 +45,10 @@ struct BitReader {
         return refill();
     }
 
-    // Returns the next bits, least significant first; 32 of them are valid after a refill.
+    // Returns the lane's next bits, the first one lowest; after a refill at least 32 are valid.
     __device__ uint32_t peek() const { return low; }
 
-    // Takes n bits, 0 .. 31; higher bits of n are ignored.
+    // Removes the lane's next n % 32 bits.
     __device__ void consume(uint32_t n)
     {
         n &= 31;
@@ -53,14 +57,15 @@ struct BitReader {
         bits -= n;
     }
 
-    // All lanes refill together. Returns false if the input was too short.
+    // Refills all lanes together. Returns false if the input was too short.
     __device__ bool refill()
     {
         const bool full = bits >= 32;
         const uint32_t takers = ~__ballot_sync(kAllLanes, full);
         const uint32_t word =
             window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
-        low |= __funnelshift_lc(0, word, bits); // adds nothing from 32 bits on
+        // The clamped shift gives 0 if the lane has 32 bits or more.
+        low |= __funnelshift_lc(0, word, bits);
         if (!full) {
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
@@ -69,12 +74,15 @@ struct BitReader {
         return next < limit || advance();
     }
 
-    // Negative as an integer if there is not a word left for every lane.
+    // Returns how many words are left if every lane takes one. The number, as a signed integer, is
+    // negative if there are too few.
     __device__ uint32_t room() const { return count - kWarpSize - next; }
 
-    // Refills for two rounds at once. There must be room(), and no lane may have consumed more bits
-    // than it had, so that none takes two words. `first` is how many bits this lane had after the
-    // first round. All lanes call it together.
+    // Does the refills of two steps of decoding at once. `first` is how many bits this lane had
+    // after the first step; `bits` is the number after the second. Does not test for the end of the
+    // input, so the caller must know that room() is not negative. In the two steps together, no
+    // lane may have consumed more bits than it had, so that none needs two words. All lanes call it
+    // together.
     __device__ void refillTwo(uint32_t first)
     {
         const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32),
@@ -82,37 +90,42 @@ struct BitReader {
         const uint32_t before =
             first < 32 ? takersFirst & lanesBelow() : takersFirst | (takers & lanesBelow());
         const uint32_t word = window[(next + static_cast<uint32_t>(__popc(before))) % kBitWindow];
-        low |= __funnelshift_lc(0, word, bits); // adds nothing from 32 bits on
+        // The clamped shift gives 0 if the lane has 32 bits or more.
+        low |= __funnelshift_lc(0, word, bits);
         if (bits < 32) {
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
         }
         next += static_cast<uint32_t>(__popc(takers));
     }
+    // Moves the window after refillTwo, if it is due.
     __device__ void moveWindow()
     {
         if (next >= limit) advance();
     }
 
 private:
+    // Returns this lane's word of a row.
     __device__ uint32_t load(uint32_t row) const
     {
         const uint32_t index = row * kWarpSize + laneIndex();
         return index < count ? __ldg(words + index) : 0;
     }
-    // Clears the bytes of the last word that are past the end. This is done after loading, because
-    // at the load it would have to wait for the word.
+    // Clears those bytes of the last word that lie behind the list. load() does not do this,
+    // because it would have to wait until the word has arrived.
     __device__ uint32_t valid(uint32_t word, uint32_t row) const
     {
         return row * kWarpSize + laneIndex() + 1 == count ? word & lastMask : word;
     }
 
-    // A refill takes at most 32 words, so it crosses at most one row boundary.
+    // Moves the window by one row; a refill takes at most 32 words, so it crosses at most one row's
+    // end. Returns false if the input was too short.
     __device__ bool advance()
     {
         if (next > count) return false;
         const uint32_t row = next / kWarpSize;
-        __syncwarp(); // all lanes have read the row that is replaced
+        // The barrier waits until all lanes have read the row that is replaced.
+        __syncwarp();
         window[(row + 1) % 2 * kWarpSize + laneIndex()] = valid(ahead, row + 1);
         ahead = load(row + 2);
         limit = min((row + 1) * kWarpSize, count + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Compaction by a block, a tile at a time. A tile's kept elements are gathered in shared memory and
-// written from there, so that stores fill whole lines.
+// written from there, so that stores fill whole cache lines. A tile's place in the output is its
+// *prefix*: how many elements all tiles before it keep.
 #pragma once
 
 #include "layout/compact.h"
@@ -9,24 +10,33 @@
 
 namespace sluice {
 
-constexpr uint32_t kCompactTileBytes = kCompactRows * kRowWords * 4 * kCompactThreads;
+// Bytes of shared memory that a tile takes. A thread has 16 bytes in each row or, for WIDE sizes
+// (12 and 20 bytes), room for one element of 20 bytes.
+constexpr uint32_t kCompactTileBytes = kCompactRows * 16 * kCompactThreads;
+constexpr uint32_t kCompactWideTileBytes =
+    kCompactRows * SLUICE_COMPACT_MAX_WORDS * 4 * kCompactThreads;
 
 using CountLookback = Lookback<Sum<uint32_t>>;
 
+// The shared memory of a block besides the elements.
 struct CompactShared {
-    uint32_t warps[2][kCompactWarps]; // one for each of two tiles in turn
+    uint32_t warps[2][kCompactWarps]; // used in turn by the rounds of a ring
     CountLookback::Shared looked;
 };
 
-// The tile that is being compacted, or the ring of tiles.
+// The kept elements of the tile that is being compacted, or the ring of tiles (compact_ring.cuh).
 extern __shared__ __align__(128) uint8_t compactBytes[];
 
-// The word of scratch that counts what a partition keeps.
+// Returns the word of scratch in which the first launch of a partition adds up how many elements
+// all tiles keep.
 __device__ inline uint32_t* keptWord(const CompactParams& params)
 {
     return pointerFrom<LookbackHead>(params.scratch)->ofCommand;
 }
 
+// Stores the command's results: `kept`, which is the number of elements kept in all, and the
+// argument of an indirect dispatch, which is that number divided by argumentDivisor, rounded up,
+// and at most argumentLimit. The whole block calls it.
 __device__ inline void storeResult(const CompactParams& params, uint32_t kept)
 {
     if (threadIdx.x != 0) return;
@@ -37,8 +47,8 @@ __device__ inline void storeResult(const CompactParams& params, uint32_t kept)
         *pointerFrom<uint32_t>(params.argument) = min(groups, params.argumentLimit);
 }
 
-// Stores an element in shared memory if a bit of `bits` is set, and advances the address. PTX takes
-// three instructions, C++ six.
+// If `bit` is set in `bits`, stores an element of `Words` words at `address` in shared memory and
+// advances `address`. This PTX becomes three instructions; the same in C++ becomes six.
 template <uint32_t Words>
 __device__ inline void putIf(uint32_t bits, uint32_t bit, uint32_t& address, const uint32_t* w)
 {
@@ -52,14 +62,23 @@ __device__ inline void putIf(uint32_t bits, uint32_t bit, uint32_t& address, con
         SLUICE_PUT_IF("st.shared.u32 [%0], %4", "r"(w[0]));
     } else if constexpr (Words == 2) {
         SLUICE_PUT_IF("st.shared.v2.u32 [%0], {%4, %5}", "r"(w[0]), "r"(w[1]));
+    } else if constexpr (Words == 3) {
+        SLUICE_PUT_IF("st.shared.u32 [%0], %4; @p st.shared.u32 [%0 + 4], %5; @p st.shared.u32 [%0 "
+                      "+ 8], %6",
+                      "r"(w[0]), "r"(w[1]), "r"(w[2]));
+    } else if constexpr (Words == 5) {
+        SLUICE_PUT_IF("st.shared.u32 [%0], %4; @p st.shared.u32 [%0 + 4], %5; @p st.shared.u32 [%0 "
+                      "+ 8], %6; @p st.shared.u32 [%0 + 12], %7; @p st.shared.u32 [%0 + 16], %8",
+                      "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(w[4]));
     } else {
+        static_assert(Words == 4);
         SLUICE_PUT_IF("st.shared.v4.u32 [%0], {%4, %5, %6, %7}", "r"(w[0]), "r"(w[1]), "r"(w[2]),
                       "r"(w[3]));
     }
 #undef SLUICE_PUT_IF
 }
 
-// The tiles of a compaction, done one at a time.
+// The steps of a compaction. A block does one tile at a time.
 template <uint32_t Bytes>
 struct Compact {
     using Tile = CompactTile<Bytes>;
@@ -68,12 +87,13 @@ struct Compact {
     const CompactParams& params;
     CompactShared& shared;
     CountLookback& lookback;
+    // The numbers of elements and of tiles.
     uint32_t count;
     uint32_t tiles;
 
-    // Moves elements from registers to shared memory: the kept ones to the front and, with
-    // Rejected, the others behind them.
-
+    // Calls put(place, row, i) for each kept element: element i of this thread's row `row` belongs
+    // at `place` among the gathered elements of the tile. With Rejected, also calls it for the
+    // elements that are not kept; their places follow those of the kept ones.
     template <bool Rejected, typename Put>
     __device__ void gather(const Tile& tile, const Elements& e, Put put) const
     {
@@ -91,6 +111,7 @@ struct Compact {
         }
     }
 
+    // Gathers a tile's elements in shared memory, at `compacted`.
     template <bool Rejected>
     __device__ void gatherElements(uint32_t* compacted, const Tile& tile, const Elements& e) const
     {
@@ -114,6 +135,7 @@ struct Compact {
         }
     }
 
+    // Gathers the indices of a tile's elements in shared memory, at `compacted`.
     template <bool Rejected>
     __device__ void gatherIndices(uint32_t* compacted, const Tile& tile, const Elements& e) const
     {
@@ -122,8 +144,8 @@ struct Compact {
         });
     }
 
-    // Moves elements from shared memory to the output. The first lane starts a cache line.
-
+    // Stores `words` words from shared memory to the output. The lanes of a warp store the words of
+    // one aligned cache line of 128 bytes, so that each store fills a line.
     __device__ void storeWords(const uint32_t* compacted, uint32_t* target, uint32_t words) const
     {
         const uint32_t lead =
@@ -132,8 +154,9 @@ struct Compact {
             if (i >= lead) __stcs(target + (i - lead), compacted[i - lead]);
     }
 
-    // Packs elements of 1 and 2 bytes into words; at the ends, whose words other blocks may share,
-    // it stores bytes.
+    // Packs elements of 1 or 2 bytes, which have a word each in shared memory, and stores them. The
+    // first and the last word of the output may also have bytes of other blocks, so these two words
+    // are stored byte by byte.
     __device__ void storeSmall(const uint32_t* compacted, uint8_t* target, uint32_t elements) const
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(target) % 4);
@@ -154,7 +177,8 @@ struct Compact {
         }
     }
 
-    // Stores `number` compacted elements at position `to` of the output, as far as they fit.
+    // Stores `number` gathered elements from position `to` of the output on, as far as its capacity
+    // allows.
     __device__ void storeElements(const uint32_t* compacted, uint32_t number, uint32_t to) const
     {
         const uint32_t fits = min(number, params.capacity - min(to, params.capacity));
@@ -166,14 +190,15 @@ struct Compact {
         }
     }
 
+    // Does the same as storeElements for indices.
     __device__ void storeIndices(const uint32_t* compacted, uint32_t number, uint32_t to) const
     {
         storeWords(compacted, pointerFrom<uint32_t>(params.indices) + to,
                    min(number, params.indexCapacity - min(to, params.indexCapacity)));
     }
 
-    // Returns how many elements the tiles before `index` keep. The whole block calls it, after the
-    // tile's own count has been published.
+    // Looks back: returns how many elements the tiles before `index` keep. `kept`, the number that
+    // tile `index` itself keeps, must have been published. The whole block calls it.
     __device__ uint32_t keptBefore(uint32_t index, uint32_t kept) const
     {
         const auto recompute = [&](uint32_t missing, uint32_t& value) {
@@ -185,14 +210,16 @@ struct Compact {
                              hasMode(params, SLUICE_COMPACT_MODE_SCANNER), recompute);
     }
 
-    // Returns where a partition's rejected elements go: behind all kept ones.
+    // Returns the place in the output of a tile's first rejected element. A partition writes
+    // rejected elements behind all kept ones.
     __device__ uint32_t rejectedStart(const Tile& tile, const Elements& e, uint32_t prefix) const
     {
         const uint32_t kept = gridDim.x > 1 ? __ldcg(keptWord(params)) : e.kept;
         return kept + tile.start - prefix;
     }
 
-    // Writes a tile; the tiles before it keep `prefix` elements.
+    // Gathers and writes a tile. The tiles before it keep `prefix` elements. With Rejected, the
+    // elements that are not kept go to position rejectedAt of the output.
     template <bool Rejected>
     __device__ void emit(const Tile& tile, const Elements& e, uint32_t prefix,
                          uint32_t rejectedAt) const
@@ -215,14 +242,15 @@ struct Compact {
         }
     }
 
-    // With `last` the block leaves the look-back after this tile.
+    // Compacts tile `index`. `last` says that it is the block's last tile, so the block can leave
+    // the look-back before it stores the tile.
     __device__ void compactTile(uint32_t index, bool last)
     {
         const Tile tile(params, index, count);
         Elements e;
         tile.load(e);
         const bool inPlace = hasMode(params, SLUICE_COMPACT_MODE_IN_PLACE);
-        if (inPlace) __threadfence(); // read before others may overwrite it
+        if (inPlace) __threadfence(); // other blocks overwrite the input only after these reads
         Tile::rank(e, shared.warps[0]);
         uint32_t prefix = 0;
         if (gridDim.x > 1) {
@@ -231,18 +259,19 @@ struct Compact {
         }
         const bool partition = hasMode(params, SLUICE_COMPACT_MODE_PARTITION);
         const uint32_t rejectedAt = partition ? rejectedStart(tile, e, prefix) : 0;
-        if (last) lookback.leave(); // its latency overlaps with the stores
+        if (last) lookback.leave(); // its atomic runs while the stores are made
         if (partition) {
             emit<true>(tile, e, prefix, rejectedAt);
         } else {
             emit<false>(tile, e, prefix, 0);
         }
         if (index == tiles - 1) storeResult(params, prefix + e.kept);
-        __syncthreads(); // before shared memory is written again
+        __syncthreads(); // the next tile may overwrite shared memory
     }
 
-    // Does all tiles one after the other. In place, this is the only way if no block may wait for
-    // another.
+    // One block compacts all tiles, one after the other. A compaction in place needs this if blocks
+    // must not wait for each other: no block can compute the count of a tile that has been
+    // overwritten.
     __device__ void serial()
     {
         uint32_t prefix = 0;
@@ -257,6 +286,7 @@ struct Compact {
         storeResult(params, prefix);
     }
 
+    // Adds up in scratch how many elements all tiles keep, for a partition.
     __device__ void countAll() const
     {
         uint32_t kept = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compaction of many tiles: a block takes one after the other through a ring in shared memory. When
-// a tile has arrived, its count is published and the tile compacted where it stands; it is written
-// kCompactAhead tiles later. By then what lies before it is known, so nobody waits for long. Tiles
-// that are not whole, or not 16-byte aligned, are done one at a time.
+// Compaction of many tiles. A block takes tile after tile through a *ring* of stages in shared
+// memory. When a tile has arrived in its stage, the block counts its kept elements, publishes the
+// count, and gathers the kept elements in the stage itself. It writes the tile kCompactAhead rounds
+// later. By then the tile's *prefix*, how many elements all tiles before it keep, is usually known,
+// so that no block waits for long. Tiles that are not whole, or not 16-byte aligned, are done one
+// at a time. A *ticket* is the number of a tile that a block has taken.
 #pragma once
 
 #include "layout/compact.h"
@@ -12,84 +14,87 @@
 
 namespace sluice {
 
-constexpr uint32_t kCompactLeadBytes = 128; // the last 16 of them are those before the tile
+// A stage has this many bytes before its tile, so that tiles begin at multiples of 128. The last 16
+// of them are the input's bytes before the tile, with which the test UNIQUE compares the first
+// element.
+constexpr uint32_t kCompactLeadBytes = 128;
 constexpr uint32_t kCompactRingBytes = kCompactStages * (kCompactLeadBytes + kCompactTileBytes);
 
 template <uint32_t Bytes>
-struct CompactRing : Compact<Bytes> {
-    using Base = Compact<Bytes>;
-    using Base::compactTile;
-    using Base::count;
-    using Base::keptBefore;
-    using Base::lookback;
-    using Base::params;
-    using Base::shared;
-    using Base::storeElements;
-    using Base::storeIndices;
-    using Base::tiles;
-    using typename Base::Elements;
-    using typename Base::Tile;
+struct CompactRing {
+    using Tile = CompactTile<Bytes>;
+    using Elements = typename Tile::Elements;
+
+    Compact<Bytes>& block; // compacts tiles one at a time
 
 #if __CUDA_ARCH__ >= 900
+    // Each stage has a barrier for its copy, its tile's ticket, and how many elements the tile
+    // keeps.
     struct Ring {
         uint64_t arrived[kCompactStages];
         uint32_t tickets[kCompactStages];
         uint32_t kept[kCompactStages];
     };
 
-    // One thread starts to load the tile of a ticket, if that tile is whole.
+    // Starts to load the tile of a ticket into a stage; does nothing if that tile is not whole. One
+    // thread calls it.
     __device__ void load(Ring& ring, uint32_t stage, uint32_t ticket, uint32_t wholeTiles) const
     {
         if (ticket >= wholeTiles) return;
-        const Tile tile(params, ticket, count);
+        const Tile tile(block.params, ticket, block.count);
         if (!tile.readsElements()) return;
         const uint32_t lead = ticket != 0 ? 16 : 0;
         copyBulk(stageOf(stage) - lead, tile.bytes() - lead, Tile::kElements * Bytes + lead,
                  &ring.arrived[stage]);
     }
 
+    // Returns where the tile of a stage begins.
     static __device__ uint8_t* stageOf(uint32_t stage)
     {
         return compactBytes + stage * (kCompactLeadBytes + kCompactTileBytes) + kCompactLeadBytes;
     }
 
-    // Takes whole tiles until there are no more. Returns the first ticket beyond them.
+    // Compacts whole tiles until none is left. Returns the block's first ticket behind the whole
+    // tiles.
     __device__ uint32_t compactWholeTiles(uint32_t wholeTiles) const
     {
         __shared__ Ring ring;
-        const bool elements = u64From(params.output_) != 0;
-        // This is not the thread that publishes and waits.
+        const bool elements = u64From(block.params.output_) != 0;
+        // The last thread takes tickets and loads tiles, because thread 0 publishes counts and
+        // waits.
         const bool loads = threadIdx.x == kCompactThreads - 1;
         uint32_t latest = 0; // that thread's last ticket
         if (loads) {
             for (uint32_t stage = 0; stage < kCompactStages; ++stage)
                 initBarrier(&ring.arrived[stage]);
             fenceCopyEngine();
-            // Tickets are taken one by one, so that blocks that start together take turns.
+            // Take tickets one by one, so that blocks that start together get tiles in turn.
             for (uint32_t stage = 0; stage < kCompactStages; ++stage) {
-                if (latest < wholeTiles) latest = lookback.take();
+                if (latest < wholeTiles) latest = block.lookback.take();
                 ring.tickets[stage] = latest;
                 load(ring, stage, latest, wholeTiles);
             }
         }
         __syncthreads();
 
-        uint32_t newest = 0, oldest = 0;         // stages
-        uint32_t parity = 0;                     // of the newest stage's barrier
-        typename Tile::Selectors selectors = {}; // of the newest tile
+        // The stages of the tile that arrives in this round and of the tile that is written in it.
+        uint32_t newest = 0, oldest = 0;
+        uint32_t parity = 0;                     // of the barrier of stage `newest`
+        typename Tile::Selectors selectors = {}; // of the tile that arrives next
         if (ring.tickets[0] < wholeTiles)
-            selectors = Tile(params, ring.tickets[0], count).loadSelectors();
+            selectors = Tile(block.params, ring.tickets[0], block.count).loadSelectors();
         for (uint32_t round = 0; round < kCompactAhead || ring.tickets[oldest] < wholeTiles;
              ++round) {
             const uint32_t arriving = ring.tickets[newest], leaving = ring.tickets[oldest];
             const bool starting = arriving < wholeTiles, finishing = round >= kCompactAhead;
             typename CountLookback::Seen seen = {};
             if (finishing) {
-                seen = lookback.peek(leaving);
-                // The ticket is known by the time that its tile can be loaded.
-                if (loads && latest < wholeTiles) latest = lookback.take();
+                seen = block.lookback.peek(leaving);
+                // The result of this atomic is not needed before the end of the round, so nothing
+                // waits for it here.
+                if (loads && latest < wholeTiles) latest = block.lookback.take();
             }
-            const Tile tile(params, min(arriving, wholeTiles - 1), count);
+            const Tile tile(block.params, min(arriving, wholeTiles - 1), block.count);
             Elements e;
             e.keep = 0;
             if (starting) {
@@ -99,20 +104,20 @@ struct CompactRing : Compact<Bytes> {
                 }
                 tile.setKeep(e, selectors, stageOf(newest));
             }
-            Tile::rank(e, shared.warps[round & 1]);
+            Tile::rank(e, block.shared.warps[round & 1]);
             if (starting) {
-                lookback.publish(arriving, e.kept, false, false);
+                block.lookback.publish(arriving, e.kept, false, false);
                 if (threadIdx.x == 0) ring.kept[newest] = e.kept;
                 uint32_t* compacted = reinterpret_cast<uint32_t*>(stageOf(newest));
                 if (elements) {
-                    this->template gatherElements<false>(compacted, tile, e);
+                    block.template gatherElements<false>(compacted, tile, e);
                 } else {
-                    this->template gatherIndices<false>(compacted, tile, e);
+                    block.template gatherIndices<false>(compacted, tile, e);
                 }
             }
             if (finishing) {
-                // Publishing comes first, because other blocks wait for it.
-                lookback.await(leaving, params.polls, seen);
+                // This comes after publish(), because other blocks wait for the count.
+                block.lookback.await(leaving, block.params.polls, seen);
                 __syncthreads();
                 finish(ring, oldest, leaving);
                 if (loads) ring.tickets[oldest] = latest;
@@ -128,58 +133,61 @@ struct CompactRing : Compact<Bytes> {
             newest = newest + 1 == kCompactStages ? 0 : newest + 1;
             parity ^= newest == 0 ? 1 : 0;
             const uint32_t following = ring.tickets[newest];
-            if (following < wholeTiles) selectors = Tile(params, following, count).loadSelectors();
+            if (following < wholeTiles)
+                selectors = Tile(block.params, following, block.count).loadSelectors();
         }
         return ring.tickets[oldest];
     }
 
-    // Writes tile `index`, which stands compacted in a stage. The whole block calls it after
-    // await().
+    // Writes tile `index`, whose kept elements stand in stage `stage`. The whole block calls it
+    // after await(), which has left the tile's prefix in shared memory unless the scanner is late.
     __device__ void finish(const Ring& ring, uint32_t stage, uint32_t index) const
     {
         const uint32_t kept = ring.kept[stage];
-        uint32_t prefix = shared.looked.value;
-        if (shared.looked.next != 0) {
+        uint32_t prefix = block.shared.looked.value;
+        if (block.shared.looked.next != 0) {
             __syncthreads(); // all threads have read the prefix
-            prefix = keptBefore(index, kept);
+            prefix = block.keptBefore(index, kept);
         }
         const uint32_t* compacted = reinterpret_cast<const uint32_t*>(stageOf(stage));
-        if (u64From(params.output_) != 0) {
-            storeElements(compacted, kept, prefix);
+        if (u64From(block.params.output_) != 0) {
+            block.storeElements(compacted, kept, prefix);
         } else {
-            storeIndices(compacted, kept, prefix);
+            block.storeIndices(compacted, kept, prefix);
         }
-        if (index == tiles - 1) storeResult(params, prefix + kept);
+        if (index == block.tiles - 1) storeResult(block.params, prefix + kept);
     }
 #endif
 
+    // Compacts all tiles that the block takes.
     __device__ void compactAll()
     {
-        if (hasMode(params, SLUICE_COMPACT_MODE_DIRECT)) {
+        if (hasMode(block.params, SLUICE_COMPACT_MODE_DIRECT)) {
             const uint32_t index =
-                blockIdx.x - (hasMode(params, SLUICE_COMPACT_MODE_SCANNER) ? 1 : 0);
-            if (index < tiles) {
-                compactTile(index, true);
+                blockIdx.x - (hasMode(block.params, SLUICE_COMPACT_MODE_SCANNER) ? 1 : 0);
+            if (index < block.tiles) {
+                block.compactTile(index, true);
             } else {
-                lookback.leave();
+                block.lookback.leave();
             }
             return;
         }
         uint32_t index;
 #if __CUDA_ARCH__ >= 900
-        if (hasMode(params, SLUICE_COMPACT_MODE_AHEAD)) {
-            index = compactWholeTiles(count / Tile::kElements);
+        // Tiles of WIDE sizes do not fit into the ring's stages.
+        if (!Tile::kWide && hasMode(block.params, SLUICE_COMPACT_MODE_AHEAD)) {
+            index = compactWholeTiles(block.count / Tile::kElements);
         } else {
-            index = lookback.ticket();
+            index = block.lookback.ticket();
         }
 #else
-        index = lookback.ticket();
+        index = block.lookback.ticket();
 #endif
-        while (index < tiles) {
-            compactTile(index, false);
-            index = lookback.ticket();
+        while (index < block.tiles) {
+            block.compactTile(index, false);
+            index = block.lookback.ticket();
         }
-        lookback.leave();
+        block.lookback.leave();
     }
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction: loads, tests and ranks.
+// Tiles of a compaction: they are loaded, their elements are tested, and the kept ones are ranked.
+// An element's *rank* is how many elements of the tile are kept before it.
 //
-// Each thread holds four rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a word
-// each); the rows of a warp are contiguous.
+// In each of four rows a thread holds 16 consecutive bytes, or one element of 12 or 20 bytes, or
+// four elements of 1 or 2 bytes, which have a word each. Row r of all lanes of a warp is one range
+// of the input.
 #pragma once
 
 #include "layout/compact.h"
@@ -14,60 +16,65 @@ namespace sluice {
 constexpr uint32_t kCompactThreads = 256;
 constexpr uint32_t kCompactWarps = kCompactThreads / kWarpSize;
 constexpr uint32_t kCompactRows = 4;
-constexpr uint32_t kRowWords = 4;
 
 __device__ inline bool hasMode(const CompactParams& params, uint32_t bits)
 {
     return (params.mode & bits) != 0;
 }
 
+// Returns the number of elements.
 __device__ inline uint32_t elementCount(const CompactParams& params)
 {
     const uint32_t* count = pointerFrom<const uint32_t>(params.countBuffer);
     return count == nullptr ? params.maxCount : min(params.maxCount, *count);
 }
 
-// Orders f32 as unsigned numbers; -0 is taken for 0.
+// Returns a number whose unsigned order is that of the f32 with these bits; -0 counts as 0.
 __device__ inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-// `Bytes` is the size of an element.
+// A tile of the input. `Bytes` is the size of an element.
 template <uint32_t Bytes>
 class CompactTile {
 public:
     static constexpr bool kSmall = Bytes < 4;
     static constexpr uint32_t kWords = kSmall ? 1 : Bytes / 4; // words of an element in a tile
-    static constexpr uint32_t kPerRow = kRowWords / kWords;    // elements of one thread in a row
+    static constexpr bool kWide = SLUICE_COMPACT_IS_WIDE(Bytes);
+    static constexpr uint32_t kRowWords = kWide ? kWords : 4;
+    static constexpr uint32_t kPerRow = kRowWords / kWords; // elements of one thread in a row
     static constexpr uint32_t kRows = kCompactRows;
     static constexpr uint32_t kElements = kRows * kPerRow * kCompactThreads;
 
-    struct alignas(16) Row {
+    // A row of a thread: 16 bytes of memory, one element of a WIDE size, or small elements with a
+    // word each.
+    struct alignas(kWide ? 4 : 16) Row {
         uint32_t w[kRowWords];
     };
 
-    // Holds what the test needs besides the elements, in the lowest bits: the row's bytes (BYTES)
-    // or its bits (MASK).
+    // The test needs these besides the elements: for each row of this thread its bytes (test BYTES)
+    // or its bits (test MASK), the first element's lowest.
     struct Selectors {
         uint32_t w[kRows];
     };
 
-    // This thread's elements of a tile, and where they belong.
+    // This thread's elements of a tile, and where the kept ones go.
     struct Elements {
         Row rows[kRows];
-        uint32_t keep = 0;     // kPerRow bits a row
-        uint32_t ranks[kRows]; // rank of the row's first kept element in the tile
-        uint32_t kept;         // how many the tile keeps
+        uint32_t keep = 0;     // kPerRow bits per row: whether the element is kept
+        uint32_t ranks[kRows]; // the rank of each row's first kept element in the tile
+        uint32_t kept;         // how many elements the whole tile keeps
     };
 
+    // Returns how many tiles `elements` elements have.
     static __device__ uint32_t count(uint32_t elements)
     {
         return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
     }
 
-    // Tiles past the end are empty.
+    // Makes tile `index` of an input with `elements` elements. A tile past the end is empty.
     __device__ CompactTile(const CompactParams& compactParams, uint32_t index, uint32_t elements)
         : m_params(compactParams)
     {
@@ -78,23 +85,23 @@ public:
         const bool mask = (m_params.mode & SLUICE_COMPACT_MODE_TEST) == SLUICE_COMPACT_TEST_MASK;
         m_selectors =
             pointerFrom<const uint32_t>(m_params.selectors) + (mask ? start / 32 : start / 4);
-        m_wide = size == kElements && (m_params.input_.lo & 15) == 0;
+        m_wholeRows = size == kElements && !kWide && (m_params.input_.lo & 15) == 0;
     }
 
-    // Returns where this thread's elements of a row start in the tile.
+    // Returns where this thread's elements of a row begin in the tile.
     static __device__ uint32_t rowStart(uint32_t row)
     {
         return ((warpIndex() * kRows + row) * kWarpSize + laneIndex()) * kPerRow;
     }
 
-    // Returns how many elements of a row this thread has.
+    // Returns how many elements this thread has in a row.
     __device__ uint32_t rowSize(uint32_t row) const
     {
         const uint32_t at = rowStart(row);
         return at < size ? min(size - at, kPerRow) : 0;
     }
 
-    // Returns the tile's elements in global memory.
+    // Returns where the tile's elements are in global memory.
     __device__ const uint8_t* bytes() const { return m_input; }
 
     __device__ bool readsElements() const
@@ -102,10 +109,11 @@ public:
         return u64From(m_params.output_) != 0 || test() >= SLUICE_COMPACT_TEST_COMPARE;
     }
 
+    // Loads the elements and tests them.
     __device__ void load(Elements& e) const
     {
         if (readsElements()) {
-            if (m_wide) {
+            if (m_wholeRows) {
                 loadRows(e, m_input);
             } else {
 #pragma unroll
@@ -116,7 +124,8 @@ public:
         setKeep(e, loadSelectors(), m_input);
     }
 
-    // Loads a whole tile from `from`, 16-byte aligned, with 16 bytes before it.
+    // Loads a whole tile. `from` is its place in the input, or a copy in shared memory, and is
+    // aligned.
     __device__ void loadRows(Elements& e, const uint8_t* from) const
     {
 #pragma unroll
@@ -141,7 +150,8 @@ public:
         return result;
     }
 
-    // Tests the elements, which were loaded from `from`.
+    // Tests the elements, which were loaded from `from`, and sets e.keep. The test UNIQUE also
+    // reads the element before each row at `from`.
     __device__ void setKeep(Elements& e, const Selectors& chosen, const uint8_t* from) const
     {
         e.keep = 0;
@@ -177,11 +187,12 @@ public:
         }
     }
 
-    // Ranks the kept elements, by the whole block; `shared` as for blockExclusiveSumInTurn.
+    // Sets the ranks of the elements within the tile, and the number that the tile keeps. The whole
+    // block calls it; `shared` is as for blockExclusiveSumInTurn.
     static __device__ void rank(Elements& e, uint32_t (&shared)[kCompactWarps])
     {
-        // A row of a warp keeps at most 128 elements, so a byte for each row is enough to sum four
-        // rows at once.
+        // In one row, a warp keeps at most 128 elements, so the count fits into a byte. Four rows
+        // are summed at once, in the bytes of a word.
         uint32_t warpKept = 0;
 #pragma unroll
         for (uint32_t first = 0; first < kRows; first += 4) {
@@ -214,15 +225,16 @@ public:
         return blockExclusiveSum(warpSum(static_cast<uint32_t>(__popc(e.keep))), shared).total;
     }
 
-    uint32_t start; // its first element
+    uint32_t start; // index of the tile's first element
     uint32_t size;
 
 private:
     static constexpr uint32_t kRowBits = (1u << kPerRow) - 1;
 
-    // A row as memory holds it.
-    struct alignas(kSmall ? 4 * Bytes : 16) Packed {
-        uint32_t w[kSmall ? Bytes : 4];
+    // A row in memory.
+    static constexpr uint32_t kPackedWords = kSmall ? Bytes : kRowWords;
+    struct alignas(kWide ? 4 : 4 * kPackedWords) Packed {
+        uint32_t w[kPackedWords];
     };
 
     __device__ uint32_t test() const { return m_params.mode & SLUICE_COMPACT_MODE_TEST; }
@@ -232,21 +244,20 @@ private:
         Row row;
 #pragma unroll
         for (uint32_t i = 0; i < kRowWords; ++i) {
-            row.w[i] = Bytes == 1 ? packed.w[0] >> 8 * i & 0xff
-                       : Bytes == 2
-                           ? packed.w[i / 2 % (kSmall ? Bytes : 4)] >> 16 * (i % 2) & 0xffff
-                           : packed.w[i % (kSmall ? Bytes : 4)];
+            row.w[i] = Bytes == 1   ? packed.w[0] >> 8 * i & 0xff
+                       : Bytes == 2 ? packed.w[i / 2 % kPackedWords] >> 16 * (i % 2) & 0xffff
+                                    : packed.w[i % kPackedWords];
         }
         return row;
     }
 
-    // Returns a small element as a word.
+    // Returns an element of 1 or 2 bytes as a word.
     __device__ uint32_t smallAt(const uint8_t* element) const
     {
         return Bytes == 1 ? *element : *reinterpret_cast<const uint16_t*>(element);
     }
 
-    // Words past the end have no meaning.
+    // Loads a row of a tile that is not whole. Words past the tile's end have no meaning.
     __device__ Row loadPartOfRow(uint32_t row) const
     {
         const uint32_t at = rowStart(row), here = rowSize(row);
@@ -264,7 +275,8 @@ private:
         return result;
     }
 
-    // Tests return a bit for each element of a row. Bits past the end have no meaning.
+    // The tests. They return a bit for each element of a row; bits past the tile's end have no
+    // meaning.
 
     static __device__ uint32_t bytesSet(uint32_t bytes)
     {
@@ -304,7 +316,8 @@ private:
         return bits;
     }
 
-    // Returns which elements differ from the one before; the very first does.
+    // Returns which elements differ from the element before them. The input's first element counts
+    // as different.
     __device__ uint32_t differing(uint32_t row, const Row& values, const uint8_t* from) const
     {
         const uint32_t at = rowStart(row);
@@ -333,7 +346,7 @@ private:
     const CompactParams& m_params;
     const uint8_t* m_input;
     const uint32_t* m_selectors;
-    bool m_wide; // whole and 16-byte aligned
+    bool m_wholeRows; // the tile is whole, and its rows are aligned
 };
 
 } // namespace sluice

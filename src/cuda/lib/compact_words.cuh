@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compaction of many elements in the commonest case: 4 bytes, 16-byte aligned, selected by an
-// integer comparison or by bytes. It is a ring like compact_ring.cuh that loads to registers, with
-// a third fewer instructions; three blocks a processor suffice for it.
+// Compaction of many elements in the commonest case: elements of 4 bytes, 16-byte aligned, selected
+// by an integer comparison or by bytes. It is a ring like that of compact_ring.cuh: while a tile
+// waits for its place in the output, the block works on the next tiles. Unlike that ring it loads
+// tiles to registers, not to shared memory. That takes a third fewer instructions, and three blocks
+// per processor are enough.
 #pragma once
 
 #include "layout/compact.h"
@@ -13,22 +15,26 @@ namespace sluice {
 constexpr uint32_t kCompactWordRingBytes = kCompactWordStages * kCompactTileBytes;
 
 #if __CUDA_ARCH__ >= 900
-// A tile's count is published in the round in which the tile arrives, and the tile is written
-// kDelay rounds later. Block 0 is the scanner, and does the last tile, whole or not. With `Bytes`,
-// the test is by bytes.
+// The *ring* is shared memory for kCompactWordStages tiles. In the round in which a tile arrives,
+// the block publishes how many of its elements are kept. It writes the tile kDelay rounds later,
+// when the *prefix* is known: how many elements all tiles before it keep. Block 0 is the *scanner*,
+// which adds up the counts for all blocks; it also compacts the last tile, which may not be whole.
+// With `Bytes` the test is by bytes, without it by comparison. A *ticket* is the number of a tile
+// that a block has taken.
 template <bool Bytes>
 struct CompactWords : Compact<4> {
     static constexpr uint32_t kRows = Tile::kRows;
     static constexpr uint32_t kDelay = kCompactWordStages - 1;
-    // Tiles that a block may have begun when it leaves the ring.
+    // The most tiles that a block still has to finish when a prefix comes too late: kDelay + 1 that
+    // it has not written yet and two whose tickets it has taken.
     static constexpr uint32_t kOpen = kDelay + 3;
 
     struct Shared {
-        // Even and odd rounds have separate ones, so that one barrier a round is enough.
+        // Even and odd rounds have arrays of their own, so that one barrier per round is enough.
         uint32_t totals[2][kCompactWarps];
-        uint32_t ready[2][kCompactWarps]; // the scanner's
+        uint32_t ready[2][kCompactWarps]; // for the scanner: lanes whose tiles have published
         uint32_t tickets[2];
-        uint32_t late[2]; // a tile's place did not come in the round before
+        uint32_t late[2]; // set if a tile's prefix did not come in the round before
         uint32_t open[kOpen];
     };
 
@@ -37,8 +43,9 @@ struct CompactWords : Compact<4> {
         return reinterpret_cast<uint64_t*>(pointerFrom<LookbackHead>(params.scratch) + 1);
     }
 
-    // The last thread takes a ticket. The compiler must not know that it adds 1: otherwise it would
-    // add for all lanes at once, and the warp would wait for the result here.
+    // Takes the next ticket. Only the last thread calls it, so the addend is 1. The compiler must
+    // not know that: it would replace the atomics of a warp by a single one, and the whole warp
+    // would wait here for its result.
     __device__ uint32_t take() const
     {
         uint32_t result;
@@ -50,8 +57,9 @@ struct CompactWords : Compact<4> {
         return result;
     }
 
-    // Works like Lookback::scan, with two tiles a thread. It stops for good where a block looked
-    // back.
+    // The scanner's work: turns the tiles' counts into prefixes, like Lookback::scan, but two tiles
+    // per thread at a time. It stops for good at a tile whose block has looked back itself, since
+    // the state of that tile is then not a count any more.
     __device__ void scan(Shared& ring, uint32_t wholeTiles) const
     {
         const uint32_t lane = laneIndex(), warp = warpIndex();
@@ -73,7 +81,8 @@ struct CompactWords : Compact<4> {
             if (lane == kWarpSize - 1) ring.totals[turn][warp] = inclusive;
             __syncthreads();
             const uint32_t theirs = lane < kCompactWarps ? ring.ready[turn][lane] : 0;
-            const uint32_t open = firstLane(theirs != kWarpSize); // the first warp that misses one
+            // The first warp in which a count is missing; 32 if none is missing.
+            const uint32_t open = firstLane(theirs != kWarpSize);
             const uint32_t total =
                 lane < kCompactWarps && lane <= open ? ring.totals[turn][lane] : 0;
             const uint32_t all = warpInclusiveSum(total);
@@ -95,8 +104,8 @@ struct CompactWords : Compact<4> {
         }
     }
 
-    // Does a tile that the scanner did not reach. `publishes` says that its count is not published
-    // yet.
+    // Compacts a tile whose prefix the scanner did not provide in time. `publishes` says that the
+    // tile's count has not been published yet.
     __device__ void compactLate(uint32_t index, bool publishes) const
     {
         const Tile tile(params, index, count);
@@ -112,11 +121,14 @@ struct CompactWords : Compact<4> {
                     lookback.wait(index, e.kept, false, params.polls, false, false, recompute), 0);
     }
 
+    // The elements of a tile that a thread holds, four per row, and the selectors for the test by
+    // bytes.
     struct Rows {
         uint4 rows[kRows];
         uint32_t selectors[kRows];
     };
 
+    // Starts to load whole tile `index`. Nothing here uses the values, so no thread waits for them.
     __device__ void load(Rows& next, uint32_t index) const
     {
         const uint32_t at =
@@ -133,7 +145,7 @@ struct CompactWords : Compact<4> {
         }
     }
 
-    // Returns which elements are kept: four bits of a byte for each row.
+    // Returns which elements are kept: byte r has four bits for the elements of row r.
     __device__ uint32_t kept(const Rows& next) const
     {
         uint32_t keep = 0;
@@ -157,15 +169,18 @@ struct CompactWords : Compact<4> {
         return Bytes && hasMode(params, SLUICE_COMPACT_MODE_INVERT) ? keep ^ 0x0f0f0f0fu : keep;
     }
 
-    // Stores `number` elements of shared memory at position `to`, as far as they fit.
+    // Stores `number` elements from shared memory from position `to` of the output on, as far as
+    // its capacity allows. Each warp begins at a cache line, so that stores fill whole lines.
     __device__ void store(const uint32_t* compacted, uint32_t number, uint32_t to) const
     {
         const uint32_t fits = min(number, params.capacity - min(to, params.capacity));
-        // `at` wraps around below 0.
+        // In the first `lead` threads `at` wraps around below 0, so the tests below fail.
         const uint32_t lead = (params.output_.lo / 4 + to) % kWarpSize, at = threadIdx.x - lead;
         const uint32_t* from = compacted + static_cast<int>(at);
         uint32_t* target = pointerFrom<uint32_t>(params.output_) + to + static_cast<int>(at);
-        constexpr uint32_t always = 2; // if few are kept, more is rare
+        // Each thread tests for its first two stores. Its other stores are skipped together if the
+        // tile keeps so few elements that no thread has more than two.
+        constexpr uint32_t always = 2;
 #pragma unroll
         for (uint32_t i = 0; i < always; ++i)
             if (at + i * kCompactThreads < fits)
@@ -178,16 +193,19 @@ struct CompactWords : Compact<4> {
         }
     }
 
+    // Compacts whole tiles through the ring until none is left or a prefix does not come in time.
     __device__ void compactWholeTiles(Shared& ring, uint32_t wholeTiles) const
     {
-        const bool takes = threadIdx.x == kCompactThreads - 1; // thread 0 publishes
+        // The last thread takes tickets, because thread 0 publishes counts.
+        const bool takes = threadIdx.x == kCompactThreads - 1;
         if (threadIdx.x < 2) ring.late[threadIdx.x] = 0;
         uint32_t taken = 0;
         if (takes) ring.tickets[0] = take();
         __syncthreads();
         uint32_t ticket = ring.tickets[0], turn = 1, stage = 0;
         if (takes && ticket < wholeTiles) taken = take();
-        uint32_t waiting[kDelay + 1], counts[kDelay]; // the tiles of the previous rounds
+        // The tiles of the rounds before, the latest first, and how many elements they keep.
+        uint32_t waiting[kDelay + 1], counts[kDelay];
 #pragma unroll
         for (uint32_t i = 0; i < kDelay; ++i) {
             waiting[i] = ~0u;
@@ -199,6 +217,7 @@ struct CompactWords : Compact<4> {
         bool late;
         uint32_t following;
         for (uint32_t round = 0;; ++round) {
+            // `leaving` is the tile that this round stores.
             const uint32_t leaving = waiting[kDelay - 1], keep = kept(next);
             uint32_t sums = keep - (keep >> 1 & 0x05050505u);
             sums = (sums & 0x03030303u) + (sums >> 2 & 0x03030303u);
@@ -235,7 +254,9 @@ struct CompactWords : Compact<4> {
                 putIf<1>(keep, 8u << 8 * row, address, &v.w);
             }
             load(next, following < wholeTiles ? following : 0);
-            taken = following; // the next one is known by the time that its tile can be loaded
+            // The result of this atomic is not needed before the next round, so nothing waits for
+            // it here.
+            taken = following;
             if (takes && following < wholeTiles) taken = take();
             for (uint32_t i = 0; i < params.polls && (seen >> 32) != kTileWhole; ++i)
                 seen = loadRelaxed(states() + (leaving - 1));
@@ -255,7 +276,8 @@ struct CompactWords : Compact<4> {
             ticket = following;
         }
         if (!late) return;
-        // Tiles are done one after the other from the late one on.
+        // A prefix did not come: compact the block's open tiles one after the other, the late one
+        // first.
         if (threadIdx.x == 0) {
 #pragma unroll
             for (uint32_t i = 0; i <= kDelay; ++i)

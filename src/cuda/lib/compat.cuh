@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Defines what shaders/lib/kernels/*.h call, under the names that lanes.glsl, memory.glsl and
-// compat.glsl give it in GLSL. A lane group is a warp, and a workgroup is a block.
+// The functions that shaders/lib/kernels/*.h call, under the names that lanes.glsl, memory.glsl and
+// compat.glsl give them in GLSL, where they are described. A lane group is a warp here, and a
+// workgroup is a block.
 #pragma once
 
 #include "compat.h"
@@ -19,6 +20,7 @@ __device__ inline u32x4 makeU32x4(u32 x, u32 y, u32 z, u32 w) { return make_uint
 // 64-bit arithmetic
 __device__ inline u64 u64Of(U64Pair value) { return u64From(value); }
 __device__ inline u64 wide(u32 value) { return value; }
+__device__ inline u64 joinU64(u32 low, u32 high) { return static_cast<u64>(high) << 32 | low; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
 __device__ inline u32 highWord(u64 value) { return static_cast<u32>(value >> 32); }
 __device__ inline u64 scale64(u64 value, u32 factor) { return value * factor; }
@@ -32,8 +34,9 @@ __device__ inline bool inside64(u64 address, u64 size, u64 base, u64 baseSize)
     return address >= base && address - base <= baseSize && size <= baseSize - (address - base);
 }
 
-// Memory. This is like globalPointer, but for exactly this address, because the compiler does not
-// infer anything for other addresses.
+// Memory. pointerTo returns a pointer to element `index` of an array in global memory. The
+// assumption is made about the address of the element, because the compiler would conclude nothing
+// for it from an assumption about the address of the array.
 template <typename T>
 __device__ inline T* pointerTo(u64 base, u32 index = 0)
 {
@@ -51,6 +54,16 @@ __device__ inline void storeWord(u64 base, u32 index, u32 value)
 {
     *pointerTo<u32>(base, index) = value;
 }
+// Stores bytes [first, end) of `value` in the word at `target`.
+__device__ inline void storeBytes(u64 target, u32 value, u32 first, u32 end)
+{
+    if (first == 0 && end == 4) {
+        storeWord(target, 0, value);
+        return;
+    }
+    for (u32 i = first; i < end; ++i)
+        *pointerTo<uint8_t>(target, i) = static_cast<uint8_t>(value >> 8 * i);
+}
 __device__ inline u32 countOf(u64 count, u32 most)
 {
     return count == 0 ? most : min(most, loadWord(count, 0));
@@ -64,9 +77,17 @@ __device__ inline u32x4 loadUnit(u64 base, u32 index)
 {
     return __ldg(pointerTo<const u32x4>(base, index));
 }
+__device__ inline u32x4 loadStoredUnit(u64 base, u32 index)
+{
+    return *pointerTo<const u32x4>(base, index);
+}
 __device__ inline void atomicAddWord(u64 base, u32 index, u32 value)
 {
     atomicAdd(pointerTo<u32>(base, index), value);
+}
+__device__ inline u32 takeWord(u64 base, u32 index, u32 value)
+{
+    return atomicAdd(pointerTo<u32>(base, index), value);
 }
 __device__ inline void atomicMinWord(u64 base, u32 index, u32 value)
 {
@@ -120,9 +141,11 @@ __device__ inline u32x2 lgBallot2Sum(bool a, bool b, u32 value, u32& total)
     return lgBallot2(a, b);
 }
 __device__ inline void lgShare(u32) {}
-// No CUDA driver is known to leave loops early.
+// These return false if a driver has left a loop early (docs/portability.md); no CUDA driver is
+// known to do that.
 __device__ inline bool sgLoopsGoOn() { return true; }
 __device__ inline bool lgLoopsGoOn() { return true; }
+__device__ inline bool wgLoopsGoOn() { return true; }
 __device__ inline u32 lgShared(u32 value, u32 lane)
 {
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Arithmetic on the bytes and values that filters predict, and loads of words at any alignment.
+// Arithmetic on bytes and on the values that filters predict, and loads of four bytes at any
+// alignment.
 #pragma once
 
 #include "formulas/filter.h"
@@ -7,22 +8,23 @@
 
 namespace sluice {
 
-// Predictors of a column; 1 to kLeft3 are differences of that order.
+// The predictors of a column. Those from 1 to kLeft3 are differences of that order.
 constexpr uint32_t kNone = SLUICE_PREDICTOR_NONE, kLeft3 = SLUICE_PREDICTOR_LEFT3,
                    kUp = SLUICE_PREDICTOR_UP, kGradient = SLUICE_PREDICTOR_GRADIENT,
                    kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE;
 
+// Returns ones in the bits of a value of `bytes` bytes.
 __device__ inline uint32_t maskOf(uint32_t bytes) { return 0xffffffffu >> (32 - 8 * bytes); }
 
 __device__ inline uint32_t byteOf(uint32_t word, uint32_t k) { return word >> 8 * k & 0xff; }
 
-// Packs the low bytes of four words.
+// Returns the low bytes of four words as one word.
 __device__ inline uint32_t packBytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-// Transposes a square of 4 x 4 bytes.
+// Transposes 4 x 4 bytes: byte b of word r becomes byte r of word b.
 __device__ inline void transpose(uint32_t (&word)[4])
 {
     const uint32_t low01 = __byte_perm(word[0], word[1], 0x5140),
@@ -35,7 +37,8 @@ __device__ inline void transpose(uint32_t (&word)[4])
     word[3] = __byte_perm(high01, high23, 0x7632);
 }
 
-// Four bytes, at any alignment; no word without any of them is read.
+// Returns the four bytes at `at`, which may have any alignment. Reads only words that have some of
+// them.
 __device__ inline uint32_t loadWord(const uint8_t* at)
 {
     const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
@@ -43,7 +46,8 @@ __device__ inline uint32_t loadWord(const uint8_t* at)
     return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
 }
 
-// Four bytes from `at` on of the `bytes` bytes at `from`; past those they have no meaning.
+// Returns four bytes from byte `at` on of the `bytes` bytes at `from`; those behind the last byte
+// have no meaning.
 __device__ inline uint32_t loadWordBefore(const uint8_t* from, uint32_t at, uint32_t bytes)
 {
     const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
@@ -52,7 +56,7 @@ __device__ inline uint32_t loadWordBefore(const uint8_t* from, uint32_t at, uint
     return __funnelshift_r(words[min(first, last)], words[min(first + 1, last)], 8 * lead);
 }
 
-// Four bytes from byte `at` of a list of words, none of which behind `lastWord` is read.
+// Returns four bytes from byte `at` on of a list of words. Words behind `lastWord` are not read.
 __device__ inline uint32_t loadWordOf(const uint32_t* words, uint32_t at, uint32_t lastWord)
 {
     return __funnelshift_r(*global(words + min(at / 4, lastWord)),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Differences undone by prefix sums: from the left, of up to three orders, by a warp a column, and
-// down the columns of an image.
+// Undoes predictions that are sums of residuals: differences from the records before (kLeft3 is the
+// highest order; order n takes sums n times), and UP, which sums down each column of the image. A
+// warp takes a column. filter_columns.cuh explains record, column, value and plane.
 //
-// shaders/lib/filter_differences.glsl has one loop for all widths, which loads wide values a half
-// at a time, because registers are scarce there; here bytes have loops of their own. Where columns
-// are few, several warps share one here: sumResiduals() and sumBytes() sum the parts before.
+// shaders/lib/filter_differences.glsl has one loop for columns of all widths, and loads wide values
+// in halves, because registers are scarce there. Here columns of bytes have loops of their own. If
+// there are fewer columns than warps, several warps share a column here: sumResiduals() and
+// sumBytes() find what the parts of the other warps add up to.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -12,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// Replaces values by their prefix sums over the warp, `order` times; carry is what the steps
-// before add up to.
+// Replaces the warp's values, kPerLane in each lane, by their prefix sums, `order` times. carry[o]
+// is the sum of all values in earlier steps; this step's values are added to it.
 __device__ void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3], uint32_t order)
 {
 #pragma unroll
@@ -31,15 +33,16 @@ __device__ void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3
     }
 }
 
-// Loads residuals of records from `begin` on, a multiple of kPerLane; past the last record they
-// have no meaning.
+// Loads the residuals of kPerLane records, from record `begin` on, which is a multiple of kPerLane.
+// Behind the last record they have no meaning.
 __device__ void loadResiduals(const TileAtWork& tile, uint32_t column, uint32_t begin,
                               uint32_t (&values)[kPerLane])
 {
     const uint32_t step = shared.step[column], byteStep = shared.byteStep[column],
                    bytes = bytesOf(column);
     const uint8_t* from = tile.planes + shared.from[column];
-    if (bytes == 4 && step == 1) { // planes, from which words are taken
+    // Here the column has a plane for each byte of its values. Words of these planes are loaded.
+    if (bytes == 4 && step == 1) {
 #pragma unroll
         for (uint32_t w = 0; w < kPerLane / 4; ++w) {
             uint32_t square[4];
@@ -69,8 +72,9 @@ __device__ void loadResiduals(const TileAtWork& tile, uint32_t column, uint32_t 
         values[k] = filterUnzigzag(values[k], mask);
 }
 
-// Undoes differences of an order for records from `firstRecord`, where a step begins. `before`
-// is the value before it, for order 1.
+// Undoes differences of order `order` for records [firstRecord, end). One step takes kPerLane
+// records in each lane, and firstRecord is the first of a step. With order 1, `before` is the value
+// before firstRecord.
 __device__ void undoDifferences(const TileAtWork& tile, uint32_t column, uint32_t order,
                                 uint32_t firstRecord, uint32_t end, uint32_t before)
 {
@@ -86,7 +90,8 @@ __device__ void undoDifferences(const TileAtWork& tile, uint32_t column, uint32_
                 storeBytes(tile, column, b, begin, values);
     }
 }
-// Sums the residuals of whole steps.
+// Returns the sum of the residuals of records [firstRecord, end), which make whole steps of
+// undoDifferences.
 __device__ uint32_t sumResiduals(const TileAtWork& tile, uint32_t column, uint32_t firstRecord,
                                  uint32_t end)
 {
@@ -102,7 +107,8 @@ __device__ uint32_t sumResiduals(const TileAtWork& tile, uint32_t column, uint32
     return warpSum(sum);
 }
 
-// Sums residuals that are bytes in a row, of whole steps; past `records` stand other bytes.
+// Does the same as sumResiduals for residuals that are neighbouring bytes at `plane`. Only the
+// first `records` bytes there are residuals of the column.
 __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records,
                              uint32_t begin, uint32_t end)
 {
@@ -127,7 +133,8 @@ __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t rec
     return warpSum(sum);
 }
 
-// Undoes differences of bytes in a row, as undoDifferences does. Words are loaded a step ahead.
+// Does what undoDifferences does for residuals that are neighbouring bytes at `plane`. Words are
+// loaded one step ahead.
 __device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, const uint8_t* plane,
                                     uint32_t records, uint32_t order, uint32_t firstRecord,
                                     uint32_t end, uint32_t before)
@@ -157,7 +164,8 @@ __device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, con
         sumValues(values, carry, order);
         if (begin + kPerLane <= records) {
             storeBytes(tile, column, 0, begin, values);
-        } else { // residuals may stand behind the last record
+        } else {
+// Behind the last record there may be residuals of another column.
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
                 if (begin + k < records) storeValue(tile, column, begin + k, values[k]);
@@ -166,8 +174,9 @@ __device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, con
     }
 }
 
-// Adds up bytes down the columns of the image, four a lane; they stand in a row at `from`, and
-// the first row is done.
+// Undoes UP for a column of bytes whose residuals stand side by side at `from`, and whose first row
+// is undone already. A lane takes four neighbouring columns of the image, which are one word of
+// each row, and sums down all rows.
 __device__ void undoByteUp(const TileAtWork& tile, uint32_t column, const uint8_t* from)
 {
     const uint32_t quads = (min(tile.width, tile.count) + 3) / 4,
@@ -177,7 +186,8 @@ __device__ void undoByteUp(const TileAtWork& tile, uint32_t column, const uint8_
     const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
     const uint32_t lastFrom = (fromLead + tile.count - 1) / 4;
     uint8_t* values = tile.scratch + shared.values[column];
-    __syncwarp(); // the first row
+    // This barrier makes the first row visible, which other lanes have undone.
+    __syncwarp();
     for (uint32_t base = 0; base < quads; base += kWarpSize) {
         const uint32_t quad = base + laneIndex();
         if (quad >= quads) continue;
@@ -206,8 +216,8 @@ __device__ void undoByteUp(const TileAtWork& tile, uint32_t column, const uint8_
     }
 }
 
-// Adds up values down the columns of all images of more than a byte, a thread a column; the
-// first rows are done. The whole block calls it.
+// The whole block undoes UP for all columns that are wider than a byte, whose first rows are undone
+// already. A thread takes one position in the row and sums down all rows.
 __device__ void undoWideUps(const TileAtWork& tile)
 {
     const uint32_t across = min(tile.width, tile.count);

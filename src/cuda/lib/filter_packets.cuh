@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Targa packets: headers are found by a prefix sum over what each byte would take as one, and go
-// between the pixels again.
+// Sections of run-length packets of a Targa file (docs/format.md, 8.4). A packet is a header byte
+// and then pixels; the filtered section has all headers first and then all pixels. A header
+// determines how many bytes its packet has in the output, so a prefix sum of these numbers finds
+// where each header belongs.
 //
-// shaders/lib/filter_records.glsl puts headers between bytes of pixels as it makes these, one by
-// one. Here pixels are put together in scratch first, by the faster loops for records, then spread.
+// shaders/lib/filter_records.glsl inserts the headers while it makes the bytes of pixels, one by
+// one. Here the fast loops for records put the pixels together in scratch, and writePackets then
+// moves them between the headers.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -11,37 +14,31 @@
 namespace sluice {
 namespace {
 
-// How many bytes a packet takes, its header among them.
-__device__ uint32_t packetBytes(const TileAtWork& tile, uint32_t header)
-{
-    return 1 + ((header & 128) != 0 ? 1 : header + 1) * tile.stride;
-}
-
-// Scratch holds a bit for each byte of the section in the tile, set at headers, and for each 32
-// bits how many are set before them. Bits count from the word that holds the section's first
-// byte.
+// Scratch has a bit for each byte of the section's output, and counts of the bits set: see
+// filterHeaderBits in formulas/filter.h. These return where both begin.
 __device__ uint32_t* headerBits(const TileAtWork& tile, uint32_t size)
 {
-    return reinterpret_cast<uint32_t*>(tile.scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
+    return reinterpret_cast<uint32_t*>(tile.scratch + 4 * filterHeaderBits(size));
 }
 __device__ uint32_t* headerCounts(const TileAtWork& tile, uint32_t size)
 {
-    return headerBits(tile, size) + (size + 3 + 31) / 32;
+    return headerBits(tile, size) + filterHeaderWords(size);
 }
-// Pixels wait behind them until they go between the headers.
+// The pixels wait in scratch behind these bits and counts until writePackets.
 __device__ uint8_t* pixelRecords(const TileAtWork& tile, uint32_t size)
 {
-    const uint32_t* end = headerCounts(tile, size) + (size + 3 + 31) / 32;
+    const uint32_t* end = headerCounts(tile, size) + filterHeaderWords(size);
     return tile.scratch +
            (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - tile.scratch) + 15) / 16 *
                16;
 }
 
-// Counts the packets that take exactly `size` bytes, 0 if none do, and marks their headers.
+// Returns how many packets have exactly `size` bytes together, or 0 if no number of packets does.
+// Sets the bits of the packets' headers, and counts these bits.
 __device__ uint32_t countPackets(TileAtWork& tile, uint32_t size)
 {
-    constexpr uint32_t each = 4; // bytes of a thread
-    const uint32_t lead = tile.position & 3, bitWords = (size + 3 + 31) / 32;
+    constexpr uint32_t each = 4; // bytes that a thread looks at
+    const uint32_t lead = tile.position & 3, bitWords = filterHeaderWords(size);
     uint32_t *bits = headerBits(tile, size), *counts = headerCounts(tile, size), bytes = 0;
     for (uint32_t w = threadIdx.x; w < bitWords; w += kThreads)
         bits[w] = 0;
@@ -52,8 +49,9 @@ __device__ uint32_t countPackets(TileAtWork& tile, uint32_t size)
         uint32_t own[each], sum = 0, total;
 #pragma unroll
         for (uint32_t e = 0; e < each; ++e)
-            sum += own[e] =
-                k + e < size ? packetBytes(tile, tile.source[tile.position + k + e]) : 0;
+            sum += own[e] = k + e < size
+                                ? filterPacketBytes(tile.source[tile.position + k + e], tile.stride)
+                                : 0;
         uint32_t at = bytes + exclusiveSum(tile, sum, total);
 #pragma unroll
         for (uint32_t e = 0; e < each; ++e) {
@@ -78,6 +76,7 @@ __device__ uint32_t countPackets(TileAtWork& tile, uint32_t size)
     return shared.packets;
 }
 
+// Writes the section's `size` bytes: headers and pixels, each in its place.
 __device__ void writePackets(const TileAtWork& tile, uint32_t size)
 {
     const uint32_t lead = tile.position & 3, words = (lead + size + 3) / 4;
@@ -87,7 +86,9 @@ __device__ void writePackets(const TileAtWork& tile, uint32_t size)
     const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(tile, size));
     const uint32_t lastPixel = (max(tile.count * tile.stride, 1u) - 1) / 4;
     uint8_t* to = tile.target + tile.position - lead;
-    constexpr uint32_t atOnce = 4; // words, of which all are loaded before one is stored
+    // A thread makes this many words at once: the words of all are loaded before the first is
+    // stored.
+    constexpr uint32_t atOnce = 4;
     for (uint32_t first = threadIdx.x; first < words; first += atOnce * kThreads) {
         uint32_t marks[atOnce], before[atOnce], pixel[atOnce], header[atOnce];
 #pragma unroll
@@ -97,7 +98,8 @@ __device__ void writePackets(const TileAtWork& tile, uint32_t size)
             before[n] = counts[w / 8];
         }
 #pragma unroll
-        for (uint32_t n = 0; n < atOnce; ++n) { // load the next four bytes of both
+        // Loads four bytes of pixels and four headers, which are enough for a word of output.
+        for (uint32_t n = 0; n < atOnce; ++n) {
             const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
             before[n] +=
                 static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
@@ -111,7 +113,9 @@ __device__ void writePackets(const TileAtWork& tile, uint32_t size)
         for (uint32_t n = 0; n < atOnce; ++n) {
             const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
             if (n != 0 && w >= words) break;
-            uint32_t seen = 0, places = 0; // selects bytes of both
+            // `places` selects each byte of the word from the pixel bytes (0 .. 3) and headers (4
+            // .. 7).
+            uint32_t seen = 0, places = 0;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
                 const uint32_t isHeader = marks[n] >> k & 1;

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pixels: records of 3, 4 or 8 bytes, each a column, of which some are predicted from the row
-// above. All columns are undone together, two in the halves of a word, from residuals to records
-// without scratch in between.
+// Undoes sections of pixels: records of 3, 4 or 8 bytes of which each byte is a column, and some
+// column is predicted from the row above. All columns are undone together, from residuals to
+// records, without scratch in between. filter_columns.cuh explains record, column, base and row,
+// and PixelColumn and PixelBytes.
+//
+// The warps of a block have three roles. A warp that computes a *wave* has a *pair* of columns:
+// bytes 0 and 2, or bytes 1 and 3, of a word of each pixel. Lane k does row k of a *band* of 32
+// rows. In a *step* it does a *quad*, four pixels of its row, one step behind the lane above; after
+// `period` steps it goes on with its row of the next band, without waiting. Loaders bring the quads
+// of the next *round*, which is a number of steps, to shared memory; storers write those of the
+// round before as records. All meet at one barrier per round.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -9,31 +17,27 @@
 namespace sluice {
 namespace {
 
-// A warp that computes a wave has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. Each of
-// its lanes does a row, a quad (4 pixels) a step, a quad behind the lane above, and goes on to its
-// row of the next band without waiting, after `period` steps. Other warps load the quads of the
-// next round of steps to shared memory, and others store those of the round before as records: all
-// of them meet at one barrier a round.
-
-constexpr uint32_t kStorers = kThreads / 4; // threads
+constexpr uint32_t kStorers = kThreads / 4; // threads that store
+// Ones in bytes 0 and 2 of a word.
 constexpr uint32_t kEven = 0x00ff00ff;
-constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
+constexpr uint32_t kKept = 19; // words that a thread keeps between rounds: 3 + 2 * 8 in loadRound
 
-// Words of a pixel, steps of a round, and threads that load.
+// groupsOf returns the words of a pixel (groups) that has a number of columns. For a number of
+// groups, stepsOf returns the steps of a round, and loadersOf the number of threads that load.
 __host__ __device__ constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
 __host__ __device__ constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
 __host__ __device__ constexpr uint32_t loadersOf(uint32_t groups) { return kThreads / 2 / groups; }
 
 __device__ uint32_t quadsOfRow(const TileAtWork& tile) { return (tile.width + 3) / 4; }
 
-// Returns whether the section is of pixels; all threads get the same answer.
+// Returns whether undoPixels can undo the section; all threads get the same answer.
 __device__ bool arePixels(const TileAtWork& tile)
 {
     const uint32_t groups = groupsOf(tile.stride);
     if ((tile.stride != 3 && tile.stride != 4 && tile.stride != 8) ||
         uniform(shared.section.columns) != tile.stride || tile.anyFinal)
         return false;
-    // Work is bounded by the records, however wide rows are said to be.
+    // Rows may not be wider than this, so that the work is bounded by the number of records.
     if (tile.width < SLUICE_FILTER_QUAD_WIDTH || tile.width > 4 * tile.count ||
         quadsOfRow(tile) * 2 * groups > kRowWords / 4)
         return false;
@@ -43,8 +47,7 @@ __device__ bool arePixels(const TileAtWork& tile)
     return uniform(isWave) != 0;
 }
 
-// Returns whether the residuals of all columns lie together: those of the first record, then those
-// of the next one, and so on.
+// Returns whether the residuals of all columns stand side by side, record by record.
 __device__ bool arePixelsJoined(const TileAtWork& tile)
 {
     bool result = true;
@@ -53,20 +56,22 @@ __device__ bool arePixelsJoined(const TileAtWork& tile)
                  (predictorOf(c) == kNone || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)));
     return result;
 }
-// If they are not joined, all are brought into rows. Columns that are not predicted from the
-// row above are undone before.
+// Returns whether gatherResiduals copies the column's residuals to scratch: if they do not stand
+// side by side, and the columns are not joined either. In scratch, columns that are predicted
+// otherwise than from the row above are undone before undoPixels runs.
 __device__ bool isPixelGathered(const TileAtWork& tile, uint32_t column)
 {
     return shared.step[column] != 1 && !arePixelsJoined(tile);
 }
+// Returns whether undoPixels takes the column's bytes from scratch.
 __device__ bool isPixelInScratch(const TileAtWork& tile, uint32_t column)
 {
     return (predictorOf(column) != kNone && !SLUICE_PREDICTOR_IS_WAVE(predictorOf(column))) ||
            isPixelGathered(tile, column);
 }
 
-// Finds where residuals come from, a thread a column, and what the bytes of a pixel's words
-// are, a thread a word.
+// Fills shared.pixelColumns, one column per thread, and shared.pixelBytes, one word of the pixel
+// per thread.
 __device__ void placePixels(const TileAtWork& tile)
 {
     const uint32_t c = threadIdx.x;
@@ -102,15 +107,17 @@ __device__ void placePixels(const TileAtWork& tile)
 
 // --- A wave ---
 
-// Adds the residual to the prediction from left, up and corner, for two bytes in the halves of
-// words; bits above the bytes have no meaning. The median is left + up - clamp(corner, between
-// left and up).
+// Returns residual + prediction from left, up and corner (above to the left), for two bytes in the
+// halves of words; the bits above each byte have no meaning. `average` and `gradient` have ones
+// where the column has that predictor; otherwise it is the median, which is left + up - corner,
+// with corner clamped to the range from left to up.
 template <bool HasAverage, bool HasGradient>
 __device__ uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, uint32_t corner,
                                uint32_t average, uint32_t gradient)
 {
     uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
-    if (HasGradient) { // its corner is not clamped
+    // The gradient is the same formula without the clamp.
+    if (HasGradient) {
         low &= ~gradient;
         high |= gradient;
     }
@@ -118,15 +125,19 @@ __device__ uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, ui
     if (!HasAverage && !HasGradient) return residual + up + left - clamped;
     const uint32_t sum = left + up;
     uint32_t guess = sum - clamped;
-    if (HasGradient) guess += gradient << 1 & 0x01000100; // not negative
+    // This keeps the difference of a half from being negative, so that nothing is borrowed from the
+    // other half.
+    if (HasGradient) guess += gradient << 1 & 0x01000100;
     return residual + ((guess & ~average) | (sum >> 1 & average));
 }
 
-// Half 0 of a word is its bytes 0 and 2, half 1 bytes 1 and 3, each in 16 bits.
+// Returns half 0 of a word, which is its bytes 0 and 2, or half 1, bytes 1 and 3, each byte in 16
+// bits.
 __device__ uint32_t halfOf(uint32_t word, uint32_t half) { return word >> 8 * half & kEven; }
 
-// A lane of a wave keeps between rounds the place of its quad in the period, left and corner,
-// and what is above the next quad. Until its row begins they are those of a pixel above the
+// Sets the numbers that a lane of a wave keeps between rounds to their first values: kept[0] is the
+// place of its quad in the period, kept[1] and kept[2] are left and corner, kept[3] to kept[6] is
+// what is above its next quad. Until the lane's row begins, kept[1] to kept[6] are values above the
 // image.
 __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept])
 {
@@ -135,22 +146,25 @@ __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept])
         halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
 }
 
-// Does the steps of a round on a pair's quads at `stage`. IsNarrow: the period is as many steps
-// as the warp has lanes, so that the first lane needs what the last one has just done, as all
-// others need what the lane above has done.
+// Does the steps of a round on the quads of pair `pair`, which stand at `stage`. `above` is the
+// last row of the band above, for lane 0. IsNarrow says that the period has as many steps as the
+// warp has lanes. In that case lane 0 takes what the last lane has just done, just as every other
+// lane takes what the lane above has done.
 template <bool IsNarrow, bool HasAverage, bool HasGradient>
 __device__ void waveRound(const TileAtWork& tile, uint32_t steps, uint4* stage, uint4* above,
                           uint32_t pair, uint32_t period, uint32_t (&kept)[kKept])
 {
     const uint32_t lane = laneIndex(), quads = quadsOfRow(tile), laneAbove = (lane - 1) % kWarpSize;
     const PixelBytes& bytes = shared.pixelBytes[pair / 2];
-    // Bytes that are not predicted have left and up 0.
+    // A column that is not predicted has 0 in left and up.
     const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                    gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
-    // Loads are a step ahead; the last lane has put into `above` what the first one needs.
+    // Loads are one step ahead. The last lane has stored in `above` what lane 0 needs.
     uint4 nextResidual = stage[lane], nextTop = {};
     if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
-#pragma unroll 1 // keeps the code short, since warps are at different places in it
+// The loop is not unrolled: warps of different roles run different code at the same time, so the
+// code should be short.
+#pragma unroll 1
     for (uint32_t step = 0; step < steps; ++step) {
         const uint4 residuals = nextResidual, tops = nextTop;
         const uint32_t place = kept[0], next = min(step + 1, steps - 1);
@@ -181,6 +195,7 @@ __device__ void waveRound(const TileAtWork& tile, uint32_t steps, uint4* stage, 
         }
     }
 }
+// Calls waveRound with the predictors that the pair has.
 __device__ void waveRound(const TileAtWork& tile, bool isNarrow, uint32_t steps, uint4* stage,
                           uint4* above, uint32_t pair, uint32_t period, uint32_t (&kept)[kKept])
 {
@@ -188,7 +203,8 @@ __device__ void waveRound(const TileAtWork& tile, bool isNarrow, uint32_t steps,
     const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                    gradient = bytes.gradient[pair % 2];
     const uint32_t kind = uniform(predicted == 0 ? 0 : gradient != 0 ? 3 : average != 0 ? 2 : 1);
-    if (kind == 0) return; // values are the residuals
+    // Without a prediction the residuals are the values.
+    if (kind == 0) return;
     if (isNarrow) {
         if (kind == 1) {
             waveRound<true, false, false>(tile, steps, stage, above, pair, period, kept);
@@ -208,18 +224,19 @@ __device__ void waveRound(const TileAtWork& tile, bool isNarrow, uint32_t steps,
 
 // --- Loads and stores of quads ---
 
-// The place of a quad in the period of its row, and its first record, which may lie outside the
-// section.
+// `place` is the number of a quad in the period of its row. `record` is the number of its first
+// record, which may lie outside the section.
 struct Quad {
     uint32_t place, record;
 };
+// Returns the quad that row `row` of a band has in step `step` of the whole section.
 __device__ Quad firstQuad(const TileAtWork& tile, uint32_t row, uint32_t step, uint32_t period)
 {
     const bool isBefore = step < row; // in the band before the first
     const uint32_t place = step - row + (isBefore ? period : 0);
     return {place, (isBefore ? row - kWarpSize : row) * tile.width - tile.first + 4 * place};
 }
-// The quad that the same step does `rows` rows below.
+// Returns the quad `rows` rows below `quad` that is done in the same step.
 __device__ Quad quadBelow(const TileAtWork& tile, Quad quad, uint32_t rows, uint32_t period)
 {
     const bool isBefore = quad.place < rows;
@@ -227,6 +244,7 @@ __device__ Quad quadBelow(const TileAtWork& tile, Quad quad, uint32_t rows, uint
             quad.record + rows * (tile.width - 4) +
                 (isBefore ? 4 * period - kWarpSize * tile.width : 0)};
 }
+// Returns the quad that is done `steps` steps after `quad` in the same row of a band.
 __device__ Quad quadAfter(const TileAtWork& tile, Quad quad, uint32_t steps, uint32_t period)
 {
     const bool wraps = quad.place + steps >= period;
@@ -234,8 +252,9 @@ __device__ Quad quadAfter(const TileAtWork& tile, Quad quad, uint32_t steps, uin
             quad.record + 4 * steps + (wraps ? kWarpSize * tile.width - 4 * period : 0)};
 }
 
-// Loads the words around bytes [at, at + 4 * (Words - 1)) of a column; a word without any of
-// its bytes is replaced by another one of the column.
+// Loads Words words of a column's residuals, around bytes [at, at + 4 * (Words - 1)). Where such a
+// word has no residuals, another word of the column is loaded. IsInside says that all these words
+// have residuals.
 template <uint32_t Words, bool IsInside>
 __device__ void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
 {
@@ -246,13 +265,14 @@ __device__ void loadAround(const PixelColumn& column, int32_t at, uint32_t* word
         words[k] = *global(column.words + (IsInside ? word : min(max(word, 0), column.last)));
     }
 }
+// Returns by how many bits the bytes at `at` are shifted in their words.
 __device__ uint32_t shiftOf(const PixelColumn& column, int32_t at)
 {
     return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
 }
 
-// Loads the words around a quad: raw[2 * c] and raw[2 * c + 1] for column c, or all bytes of
-// its records in a row.
+// Loads the words around a quad's residuals: raw[2 * c] and raw[2 * c + 1] for column c, or, if the
+// columns are joined, all bytes of its four records.
 template <uint32_t Columns, bool IsInside>
 __device__ void loadQuad(const TileAtWork& tile, int32_t record, bool areJoined, uint32_t* raw)
 {
@@ -275,7 +295,8 @@ __device__ void loadQuad(const TileAtWork& tile, int32_t record, bool areJoined,
     }
 }
 
-// Makes its pixels of them, four columns a word.
+// Makes pixels[g][k] of what loadQuad has loaded: word g of pixel k, a byte for each of its
+// columns.
 template <uint32_t Columns>
 __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
                          uint32_t (&pixels)[groupsOf(Columns)][4])
@@ -315,7 +336,8 @@ __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
             transpose(pixels[g]);
         }
     }
-    if (record < 0) { // row 0 has nothing before the first record
+    // In the section's first row there are no records before its first one; they count as 0.
+    if (record < 0) {
 #pragma unroll
         for (uint32_t g = 0; g < groups; ++g)
 #pragma unroll
@@ -332,7 +354,8 @@ __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
     }
 }
 
-// Makes bytes of records of the values.
+// Turns the values of a quad into the bytes of its four records: adds the columns' bases and packs
+// the words.
 template <uint32_t Columns>
 __device__ void recordsFrom(const TileAtWork& tile, uint32_t (&pixels)[groupsOf(Columns)][4],
                             uint32_t (&words)[Columns])
@@ -361,8 +384,9 @@ __device__ void recordsFrom(const TileAtWork& tile, uint32_t (&pixels)[groupsOf(
     }
 }
 
-// Stores the words of a quad's records. A word that it shares with the quad before, whose last
-// word is `before`, is stored here; at the ends of rows single bytes are.
+// Stores the words of a quad's records. If the quad shares its first word with the quad before,
+// whose last word is `before`, this quad stores the shared word. At the two ends of a row single
+// bytes are stored.
 template <uint32_t Columns>
 __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&words)[Columns],
                           uint32_t before)
@@ -371,7 +395,7 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     const int32_t columns = static_cast<int32_t>(Columns),
                   lead = static_cast<int32_t>(tile.position & 3);
     const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
-    // These count bytes from the word in which the section begins.
+    // The following positions count bytes from the word in which the section begins.
     const int32_t low = lead + max(rowBegin, 0) * columns;
     const int32_t high =
         lead + min(rowBegin + static_cast<int32_t>(tile.width), static_cast<int32_t>(tile.count)) *
@@ -381,7 +405,7 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     uint8_t* bytes = globalPointer<uint8_t>(
         reinterpret_cast<uintptr_t>(tile.target + (tile.position & ~3u) + begin));
     uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
-    // bytes of the word before
+    // The number of bytes of the first word that belong to the quad before.
     const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0;
     uint32_t shifted[Columns + 1];
     shifted[0] = __funnelshift_l(before, words[0], shift);
@@ -389,7 +413,8 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     for (uint32_t k = 1; k < Columns; ++k)
         shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
     shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
-    if (at < low || at + quadBytes > high) { // a part; the bytes behind it are the next quad's
+    // If only a part of the quad is in its row and in the section, single bytes are stored.
+    if (at < low || at + quadBytes > high) {
         const int32_t end = min(high, at + quadBytes);
 #pragma unroll
         for (uint32_t k = 0; k <= Columns; ++k)
@@ -409,7 +434,8 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     } else {
         if (begin >= low) {
             to[0] = shifted[0];
-        } else { // the first of its row
+        } else {
+// The first quad of a row stores only its own bytes of its first word.
 #pragma unroll
             for (uint32_t b = 1; b < 4; ++b)
                 if (b >= count0) bytes[b] = static_cast<uint8_t>(shifted[0] >> 8 * b);
@@ -418,7 +444,8 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
         for (uint32_t k = 1; k < Columns; ++k)
             to[k] = shifted[k];
     }
-    if (at + quadBytes == high) { // the last one
+    // The last quad of a row also stores the rest of its bytes, behind its last whole word.
+    if (at + quadBytes == high) {
 #pragma unroll
         for (uint32_t b = 0; b < 3; ++b)
             if (b < count0)
@@ -426,10 +453,11 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     }
 }
 
-// Rounds of the loaders and the storers. `stage` holds the quads of a round, a pair of columns
-// after the other; the lanes of a step stand in an order that puts the quads of a row into
-// different banks. A loader keeps the place of its first quad of a round, and of its next quad
-// the record and what has been loaded for it.
+// Loads the quads of the next round. `stage` holds the quads of a round, one pair of columns after
+// the other. In step s, lane l's quad stands at l ^ s, so that quads that threads store at the same
+// time lie in different banks. A loader keeps in kept[0] and kept[1] its first quad of the next
+// round (place and record), in kept[2] the record of its next quad, and from kept[3] on the words
+// that loadQuad has loaded for that quad.
 template <uint32_t Columns>
 __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread, bool areJoined,
                           uint32_t period, uint32_t (&kept)[kKept])
@@ -439,7 +467,9 @@ __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread,
     static_assert(kKept >= 3 + 2 * Columns && 2 * rowsAtOnce >= kWarpSize,
                   "kept words; at most two quads");
     const uint32_t step = thread % steps;
-#pragma unroll 1 // keeps the code short, since warps are at different places in it
+// The loop is not unrolled: warps of different roles run different code at the same time, so the
+// code should be short.
+#pragma unroll 1
     for (uint32_t l = thread / steps; l < kWarpSize; l += rowsAtOnce) {
         uint32_t pixels[groups][4];
         quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3, pixels);
@@ -464,7 +494,8 @@ __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread,
         loadQuad<Columns>(tile, static_cast<int32_t>(kept[2]), areJoined, kept + 3);
     }
 }
-// `last` is the last word of each of the thread's quads in the round before.
+// Stores the quads of a round as records. `quad` is the thread's first quad of the round; `last`
+// has the last word of each of its quads in the round before.
 template <uint32_t Columns>
 __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t thread,
                            uint32_t period, Quad quad, uint32_t* last)
@@ -476,7 +507,9 @@ __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t 
     const int32_t laneBefore =
         static_cast<int32_t>((lane & ~(steps - 1)) | ((lane - 1) & (steps - 1)));
     const uint4* from = stage + step * kWarpSize;
-#pragma unroll 1 // keeps the code short, since warps are at different places in it
+// The loop is not unrolled: warps of different roles run different code at the same time, so the
+// code should be short.
+#pragma unroll 1
     for (uint32_t l = row; l < kWarpSize; l += rowsAtOnce) {
         uint32_t pixels[groups][4], words[Columns];
 #pragma unroll
@@ -499,6 +532,7 @@ __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t 
         quad = quadBelow(tile, quad, rowsAtOnce, period);
     }
 }
+// Calls loadRound for the section's number of columns.
 __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread, bool areJoined,
                           uint32_t period, uint32_t (&kept)[kKept])
 {
@@ -510,6 +544,7 @@ __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread,
         loadRound<8>(tile, stage, thread, areJoined, period, kept);
     }
 }
+// Loads a loader's first quad.
 __device__ void loadFirst(const TileAtWork& tile, bool areJoined, uint32_t (&kept)[kKept])
 {
     const int32_t record = static_cast<int32_t>(kept[1]);
@@ -534,6 +569,7 @@ __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t 
     }
 }
 
+// The whole block undoes the section.
 __device__ void undoPixels(const TileAtWork& tile)
 {
     const uint32_t groups = groupsOf(tile.stride), steps = stepsOf(groups);
@@ -542,20 +578,21 @@ __device__ void undoPixels(const TileAtWork& tile)
     const uint32_t quads = quadsOfRow(tile),
                    rowCount = (tile.first + tile.count + tile.width - 1) / tile.width;
     const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-    // Steps between two rows of a lane. Where they are more than the warp's lanes, the first
-    // lane needs what the last one does two steps later or more.
+    // A lane's next row is `period` steps later. If a row has more quads than the warp has lanes,
+    // lane 0 needs what the last lane has done two or more steps before, and reads it from `above`.
     const bool isNarrow = quads <= kWarpSize;
     const uint32_t period = max(quads, kWarpSize);
     const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
     uint4* stage = reinterpret_cast<uint4*>(shared.stage);
     uint4* above = reinterpret_cast<uint4*>(shared.rows);
-    for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) { // above the image
+    // Values above the image are 0, or with signed values their bias.
+    for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) {
         const uint32_t pair = k / quads, bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
         above[k] = make_uint4(bias, bias, bias, bias);
     }
     const bool areJoined = uniform(arePixelsJoined(tile)) != 0;
-    // Roles rotate, so that the waves of the blocks on a processor are on all of its
-    // schedulers.
+    // Roles rotate from block to block, so that the waves of all blocks on a processor are spread
+    // over its schedulers.
     const uint32_t role = uniform((warpIndex() + shared.firstRole) % kWarps);
     const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
     const uint32_t firstStorer = kWarps == 8 ? 2 * groups : kStorers / kWarpSize;
@@ -565,7 +602,8 @@ __device__ void undoPixels(const TileAtWork& tile)
         role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
     static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps,
                   "roles of eight columns");
-    // Loaders and storers keep the place of a quad, storers also last words.
+    // Loaders and storers keep the first quad of their next round; loaders also keep the words that
+    // they have loaded, and storers the last word of each of their quads.
     uint32_t kept[kKept] = {};
     if (isWave) {
         beginWave(role, kept);
@@ -597,7 +635,7 @@ __device__ void undoPixels(const TileAtWork& tile)
         part = partAfter;
         __syncthreads();
     }
-    // Bytes too few for a record are copied.
+    // Bytes that are too few for a record are copied.
     for (uint32_t k = tile.count * tile.stride + threadIdx.x; k < shared.section.size;
          k += kThreads)
         tile.target[tile.position + k] = tile.planes[k];

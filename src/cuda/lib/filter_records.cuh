@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records put together from the bytes of their columns.
+// Puts the records of a section together from the bytes of its columns. filter_columns.cuh explains
+// record, column, base and plane.
 //
-// shaders/lib/filter_records.glsl puts records together byte by byte where they have packets or a
-// stride that writeQuads() does not take; here writeWords() does the latter. Several words are
-// loaded here before one is stored, for the compiler cannot know that they are different memory.
+// shaders/lib/filter_records.glsl puts records together byte by byte if they have packets or a
+// stride that its writeQuads() does not take; here writeWords() takes any stride. Several words are
+// loaded here before the first is stored, because the compiler cannot know that source and target
+// are different memory.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -11,25 +13,30 @@
 namespace sluice {
 namespace {
 
+// Returns byte `at` of the records, with its base added. `reciprocal` is reciprocalOfStride().
 __device__ uint32_t recordByte(const TileAtWork& tile, uint32_t at, uint32_t reciprocal)
 {
     const uint32_t i = tile.stride == 1 ? at : __umulhi(at, reciprocal);
     const ByteSource byte = shared.bytes[at - i * tile.stride];
     return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
 }
-// Returns byte `at` of the section, whose last bytes may be too few for a record.
+// Returns byte `at` of the section. A section may end with bytes too few for a record, which are
+// not filtered.
 __device__ uint32_t planesByte(const TileAtWork& tile, uint32_t at, uint32_t reciprocal)
 {
     return at >= tile.count * tile.stride ? tile.planes[at] : recordByte(tile, at, reciprocal);
 }
-// planesByte() divides by the stride with it: exact below 2^20.
+// Returns the number with which recordByte() divides by the stride; that is exact for positions
+// below 2^20.
 __device__ uint32_t reciprocalOfStride(const TileAtWork& tile)
 {
     return 0xffffffffu / tile.stride + 1;
 }
 
-// These say whether the bytes of a record from `at` on come from planes, or four from a row of
-// values.
+// arePlanes returns whether each of the `bytes` bytes of a record from byte `at` on comes from a
+// plane, in which it is a neighbour of the same byte of the next record. areValues returns whether
+// the four bytes of a record from byte `at` on are neighbours of each other where they come from,
+// and have no base.
 __device__ bool arePlanes(const TileAtWork& tile, uint32_t at, uint32_t bytes)
 {
     bool result = true;
@@ -50,9 +57,10 @@ __device__ bool areValues(const TileAtWork& tile, uint32_t at)
     return result;
 }
 
-// Writes four records a thread, of which it does Bytes consecutive bytes: 3, which is the
-// stride then, or 4, of which the stride is a multiple. The target is aligned behind `lead`
-// bytes. Returns how many bytes are done; 0: the records are of another kind.
+// Writes four records at a time. A thread makes the same `Bytes` neighbouring bytes of each of
+// them: all bytes of a record of 3 bytes, or 4 bytes if the stride is a multiple of 4. Begins at
+// byte `lead` of the section, where the target is aligned. Returns how many bytes were written, or
+// 0 if for some thread neither arePlanes nor areValues holds.
 template <uint32_t Bytes, bool HasBase>
 __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_t lead)
 {
@@ -83,7 +91,8 @@ __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_
             own[k] = own[0] + k * step;
     }
     uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * tile.stride + part;
-    constexpr uint32_t atOnce = HasBase ? 1 : 2; // loaded before one is stored
+    // How many groups of four records are loaded before the first is stored.
+    constexpr uint32_t atOnce = HasBase ? 1 : 2;
     for (uint32_t quad = begin; quad < quads; quad += atOnce * threads) {
         uint32_t words[atOnce][4] = {};
 #pragma unroll
@@ -111,7 +120,9 @@ __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_
                     for (uint32_t k = 0; k < 4; ++k)
                         *global(to + k * parts) = word[k];
                 }
-            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+            } else {
+                // a, b and c are the three bytes of a record: the words are a0 b0 c0 a1, b1 c1 a2
+                // b2, c2 a3 b3 c3.
                 const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
                                high = __byte_perm(word[0], word[1], 0x7362);
                 *global(to + 0) = __byte_perm(low, word[2], 0x2410);
@@ -124,8 +135,9 @@ __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_
     return quads * 4 * tile.stride;
 }
 
-// Writes words of records of any stride. A thread's words are whole records apart, so that it
-// always reads the same columns.
+// Writes records of any stride word by word, from byte `lead` on, where the target is aligned.
+// Returns how many bytes were written. A thread's words are whole records apart, so that it always
+// reads the same columns.
 __device__ uint32_t writeWords(const TileAtWork& tile, uint8_t* records, uint32_t lead)
 {
     const uint32_t total = tile.count * tile.stride, words = total > lead ? (total - lead) / 4 : 0;
@@ -163,7 +175,8 @@ __device__ uint32_t writeWords(const TileAtWork& tile, uint8_t* records, uint32_
     return 4 * words;
 }
 
-// Writes `size` bytes: records, then bytes that are too few for one.
+// Writes `size` bytes to `records`: the section's records, and then its bytes that are too few for
+// a record.
 __device__ void writeRecords(const TileAtWork& tile, uint8_t* records, uint32_t size)
 {
     const uint32_t alignment = tile.stride == 4 ? 16 : 4;
@@ -185,13 +198,13 @@ __device__ void writeRecords(const TileAtWork& tile, uint8_t* records, uint32_t 
     }
 }
 
-// Copies bytes that are not filtered, from the section's position on.
+// Copies `size` bytes from the section's position on, which are not filtered.
 __device__ void copyBytes(const TileAtWork& tile, uint32_t size)
 {
     const uint32_t lead = min((0u - tile.position) & 3, size), words = (size - lead) / 4;
     const uint32_t* from = reinterpret_cast<const uint32_t*>(tile.source + tile.position + lead);
     uint32_t* to = reinterpret_cast<uint32_t*>(tile.target + tile.position + lead);
-    constexpr uint32_t atOnce = 4; // loaded before one is stored
+    constexpr uint32_t atOnce = 4; // words that are loaded before the first is stored
     for (uint32_t w = threadIdx.x; w < words; w += atOnce * kThreads) {
         uint32_t word[atOnce];
 #pragma unroll

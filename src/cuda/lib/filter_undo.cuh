@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block undoes the filters of a tile, section by section: first all predictions, then the
-// records. The steps are those of shaders/filter.comp. This file also has the kernel.
+// Undoes filters: a block takes a tile and undoes its sections one after the other. For a section,
+// first all predictions are undone, then the records are put together, in the steps that
+// shaders/filter.comp lists. This file also has the kernel. filter_columns.cuh explains section,
+// record, column and plane.
 #pragma once
 
 #include "cuda/kernels.h"
@@ -14,7 +16,9 @@
 namespace sluice {
 namespace {
 
-// Copies residuals of byte columns that are not contiguous to scratch, where they are contiguous.
+// Copies residuals to scratch, where each plane of a column has neighbouring bytes. Does so for
+// waves of values, and for columns of bytes whose residuals are interleaved with those of other
+// columns. `ofPixels` says that undoPixels will undo the section.
 __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
 {
     for (uint32_t n = 0; n < shared.waveCount && !ofPixels; ++n)
@@ -25,7 +29,8 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
         if (ofPixels ? !isPixelGathered(tile, column) : !isGathered(tile, column)) continue;
         uint32_t* words = reinterpret_cast<uint32_t*>(tile.scratch + shared.values[column] - lead);
         const uint8_t* from = tile.planes + shared.from[column];
-        constexpr uint32_t atOnce = 4; // words, of which all are loaded before one is stored
+        // A thread loads the bytes of this many words before it stores the first.
+        constexpr uint32_t atOnce = 4;
         const uint32_t end = (lead + tile.count + 3) / 4;
         for (uint32_t base = threadIdx.x; base < end; base += atOnce * kThreads) {
             uint32_t byte[atOnce][4];
@@ -33,7 +38,9 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
             for (uint32_t n = 0; n < atOnce; ++n) {
                 const uint32_t w = base + n * kThreads;
 #pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) // some bytes of the ends do not count
+                // The first and the last word may have bytes that are no residuals; any value
+                // serves for these.
+                for (uint32_t k = 0; k < 4; ++k)
                     byte[n][k] = from[min(max(4 * w + k, lead) - lead, tile.count - 1) * step];
             }
 #pragma unroll
@@ -45,19 +52,21 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
     }
 }
 
-// Says what a warp does of a column. For differences from the left that is the records from a whole
-// number of steps on, and the value before them counts.
+// The part of a column that a warp undoes: the records [begin, end). Only columns with differences
+// of order 1 are divided among warps. For these `begin` is a multiple of the records that a step
+// takes (kWarpSize * kPerLane), and `before` is the value of record begin - 1.
 struct Part {
     uint32_t column, begin, end, before;
 };
 
-// Where the residuals of a column stand in a row, if they are bytes.
+// Returns where the residuals of a column of bytes stand, side by side.
 __device__ const uint8_t* placeOf(const TileAtWork& tile, uint32_t column)
 {
     return uniform(isGathered(tile, column)) ? tile.scratch + shared.values[column]
                                              : tile.planes + shared.from[column];
 }
 
+// A warp undoes the prediction of its part of a column.
 __device__ void undoColumn(const TileAtWork& tile, const Part& part)
 {
     const uint32_t column = part.column, predictor = uniform(predictorOf(column));
@@ -72,7 +81,8 @@ __device__ void undoColumn(const TileAtWork& tile, const Part& part)
         } else {
             undoDifferences(tile, column, order, part.begin, min(records, part.end), part.before);
         }
-    } else if (uniform(isWaveOfBytes(tile, column))) { // undoWaves undoes the others
+    } else if (uniform(isWaveOfBytes(tile, column))) {
+// Waves of values are left to undoWaves.
 #define SLUICE_WAVE(number)                                                                        \
     if (predictor == number) {                                                                     \
         undoByteWave<number>(tile, column, from);                                                  \
@@ -84,8 +94,10 @@ __device__ void undoColumn(const TileAtWork& tile, const Part& part)
 
 __device__ bool isLeft(uint32_t column) { return predictorOf(column) == 1; }
 
-// This warp's part where several warps share each column with differences from the left: the
-// value before it is the sum of the parts before. Empty where warps are too few for that.
+// Divides the columns with differences of order 1 among the warps, if each column can have several
+// warps. Returns this warp's part, whose `before` is the sum of the residuals of the column's
+// earlier parts. In all warps `end` is 0 if there are too few warps or records to divide the
+// columns.
 __device__ Part partOfLefts(const TileAtWork& tile)
 {
     constexpr uint32_t step = kWarpSize * kPerLane;
@@ -122,7 +134,7 @@ __device__ void undoPredictions(const TileAtWork& tile, bool ofPixels)
     __syncthreads();
     Part part = partOfLefts(tile);
     const bool haveParts = uniform(part.end) != 0;
-    // Each warp needs room for a row of a wave of bytes.
+    // Each warp that undoes a wave of bytes needs room for a row in shared.rows.
     const uint32_t warps = uniform(shared.byteWaves) != 0 && haveRoomForRows(tile)
                                ? max(1u, min(kWarps, kRowWords / ((tile.width + 3) / 4)))
                                : kWarps;
@@ -147,19 +159,21 @@ __device__ void undoPredictions(const TileAtWork& tile, bool ofPixels)
     }
 }
 
+// Returns value i of a column before its final form.
 __device__ uint32_t valueOf(const TileAtWork& tile, uint32_t column, uint32_t i)
 {
     return predictorOf(column) == kNone ? residual(tile, column, i) : loadValue(tile, column, i);
 }
-// Finishes columns whose bytes cannot be taken as they are: those with a base first, which they
-// need as it is.
+// Brings columns to their final form, the values of the records, if they need it (needsFinal).
+// Columns with a base come first, because they add the value that the base has before its own final
+// form.
 __device__ void finishColumns(const TileAtWork& tile)
 {
     for (uint32_t pass = 0; pass < 2; ++pass) {
         for (uint32_t c = 0; c < shared.section.columns; ++c) {
             const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
             if (!needsFinal(c) || (base == 0) != (pass == 1)) continue;
-            // A thread has the same records of all columns, so no barrier is needed.
+            // A thread takes the same records of every column, so no barrier is needed.
             for (uint32_t i = threadIdx.x; i < tile.count; i += kThreads) {
                 uint32_t value = valueOf(tile, c, i);
                 if (base != 0) value += valueOf(tile, base - 1, i);
@@ -173,16 +187,16 @@ __device__ void finishColumns(const TileAtWork& tile)
     __syncthreads();
 }
 
-// Makes bytes of the tile of the section that readSection() found. It and undoTile() are inlined,
-// or the members of `tile` would be in memory.
+// Undoes the section that readSection() has found, and returns its status. This function and
+// undoTile() are inlined, because otherwise the members of `tile` would be in memory.
 __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
 {
     const uint32_t size = uniform(shared.section.size);
     const bool hasPackets = uniform(shared.section.hasPackets) != 0;
     uint32_t packets = 0;
     tile.stride = uniform(shared.section.stride);
-    // If rows have one record, only the previous record matters, as in a single row: the median and
-    // the gradient equal it, and the average is half of it.
+    // A width of 1 is treated as a single row. Both predict a value from the record before and
+    // nothing else: the median and the gradient equal that record, and the average is half of it.
     tile.width = uniform(shared.section.width) == 1 ? SLUICE_FILTER_MAX_WIDTH
                                                     : uniform(shared.section.width);
     tile.first = uniform(shared.section.first);
@@ -219,6 +233,7 @@ __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
     return SLUICE_ST_OK;
 }
 
+// Undoes all sections of the tile. Returns a status.
 __device__ __forceinline__ uint32_t undoTile(TileAtWork& tile)
 {
     if (threadIdx.x == 0) {
@@ -241,20 +256,21 @@ __device__ __forceinline__ uint32_t undoTile(TileAtWork& tile)
         __syncthreads();
     }
     if (status != SLUICE_ST_OK) return status;
-    copyBytes(tile, tile.tileSize - tile.position); // behind the last section
+    // The bytes behind the last section are not filtered.
+    copyBytes(tile, tile.tileSize - tile.position);
     return SLUICE_ST_OK;
 }
 
-// How many tiles blocks have taken beyond their first one.
+// Returns the counter from which blocks take further tiles after their first ones.
 __host__ __device__ uint32_t* ticketOf(const FilterParams& params)
 {
     return pointerFrom<uint32_t>(params.scratch) +
            static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
 }
 
-// Returns the status of a tile; waits for it, and with it for the tile's bytes, while the tile is
-// being decoded. By a warp, whose lanes leave the loop together, as in waitForEpoch
-// (gstd_tile.cuh).
+// Returns the status of a tile, for one warp. If the tile is still being decoded, waits for its
+// status, and thus for its bytes. The vote makes the lanes leave the loop together; gstd_tile.cuh
+// says at waitForEpoch why that matters.
 __device__ uint32_t tileStatus(const uint32_t* status, bool isDecoded)
 {
     if (isDecoded) return *status;
@@ -278,7 +294,8 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
     const uint32_t* decodes = pointerFrom<const uint32_t>(params.decodeCount);
     const uint32_t decoding =
         uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
-    // The work of tiles differs much, so a block that has finished a tile takes the next free one.
+    // Tiles differ much in their work, so with tickets a block that has finished a tile takes the
+    // next free one.
     const auto next = [&](uint32_t index) {
         if (params.tickets == 0) return index + params.workgroups;
         __syncthreads();
@@ -288,7 +305,8 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
     };
     for (uint32_t index = blockIdx.x; index < tiles; index = next(index)) {
         const FilterTile entry = pointerFrom<const FilterTile>(params.tiles)[index];
-        // One warp reads: another tile with the same status word may write it.
+        // Only one warp reads the status, so that all threads act on one value: another block, with
+        // a tile that has the same status word, may write that word meanwhile.
         if (uniform(warpIndex()) == 0) {
             const uint32_t at = uniform(entry.statusIndex);
             const uint32_t found = at < params.statusCount
@@ -326,7 +344,8 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
             writeStatus(params.status, params.statusCount, entry.statusIndex, status);
         __syncthreads();
     }
-    // The next launch may count on the decode, too.
+    // The launch after this one may rely on the decode too, so this launch ends only after the
+    // decode.
     if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForPreviousLaunch();
 }
 

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Predictions from the row above undone as a wavefront by a warp a column, or by several: lane k is
-// a step behind lane k - 1, which does the row above.
+// Undoes predictions from the row above, by a wavefront. Lane k of a warp does row k of a *band*,
+// which has as many rows as a warp has lanes. It stays one step behind lane k - 1, so that the
+// values above are known in time.
 //
-// In shaders/lib/filter_wavefront.glsl a team has as many lanes as a subgroup or the workgroup, and
-// only the steps of undoByteWave() are there once for each predictor; here all of it is. undoWave()
-// is a call here, as registers beside everything else are too few; GLSL has no word for that.
+// Words of this file (filter_columns.cuh explains record, column and plane):
+// - wave: a column that is undone in this way.
+// - step: a lane does one value (undoWave) or one *quad*, four neighbouring bytes of its row
+//   (undoByteWave).
+// - batch: kWaveSteps steps of undoWave, whose loads are issued together.
+// - turn: undoWave computes one batch and loads the next.
+// - round: kSteps steps of undoByteWave, whose words pass through shared memory together.
+// - period: how many turns or steps lie between a lane's row and its row in the warp's next band.
+//
+// In shaders/lib/filter_wavefront.glsl a team, which is a subgroup or the workgroup, does what a
+// warp does here. Here all code of undoByteWave() exists once for each predictor; there only the
+// code of its steps does. Here undoWave() is not inlined, because there are too few registers
+// otherwise; GLSL cannot ask for that.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -12,17 +23,20 @@
 namespace sluice {
 namespace {
 
-// Steps of a round, whose words are loaded and stored together: 32 bytes of each row.
+// A step of undoByteWave takes one word (a quad) of each row. kSteps steps make a round, whose 32
+// bytes of each row are loaded into shared memory before it and stored after it.
 constexpr uint32_t kSteps = 8;
-constexpr uint32_t kPitch = kSteps + 1; // words of a row in shared memory
+// Words of a row in shared.stage; odd, so that rows lie in different banks.
+constexpr uint32_t kPitch = kSteps + 1;
 
+// Returns how many rows the section has.
 __device__ uint32_t rowsOf(const TileAtWork& tile)
 {
     return (tile.first + tile.count + tile.width - 1) / tile.width;
 }
 
-// Copies the residuals of a wave to scratch, one plane for each byte. The values replace them
-// there. By the whole block.
+// The whole block copies the residuals of a wave to scratch, one plane for each byte, where the
+// values will replace them.
 __device__ void gatherWave(const TileAtWork& tile, uint32_t column)
 {
     for (uint32_t i = 4 * threadIdx.x; i < tile.count; i += 4 * kThreads) {
@@ -38,14 +52,18 @@ __device__ void gatherWave(const TileAtWork& tile, uint32_t column)
     }
 }
 
-constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are issued together
-// Batches from one band to the next where these have warps of their own. The last row of the
-// band above is read from scratch, a batch ahead, and its last bytes come there a batch late.
+constexpr uint32_t kWaveSteps = 8; // steps of a batch
+// Where several warps share a column, a band runs this many batches behind the band above it. It
+// needs that much because it reads the last row of that band from scratch one batch ahead, while
+// the last bytes of that row are stored one batch late.
 constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
-constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1; // with a byte of a batch's values
+// A batch's bytes of a plane may begin anywhere in a word, so they touch this many words.
+constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1;
 
-// Returns a bit for each of the kWaveSteps records from `x` of a row on: is it one of the section?
-// x: from the row's begin, below 0 in front of it; record: the number of the first.
+// Returns a bit for each of kWaveSteps neighbouring records of a row, set if the record belongs to
+// the section, which has `count` records. x is the position in the row of the first of the
+// neighbours, negative if it lies before the row; `record` is that record's number in the section.
+// A row has `columns` records.
 __device__ uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record, uint32_t count)
 {
     const int32_t begin = max(max(-static_cast<int32_t>(x), -static_cast<int32_t>(record)), 0),
@@ -55,7 +73,7 @@ __device__ uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record, u
     return begin < end ? (1u << end) - (1u << begin) : 0;
 }
 
-// Stores those bytes of a word whose bits are set.
+// Stores those bytes of a word whose bits in `ready` are set.
 __device__ void storeReady(uint8_t* to, uint32_t word, uint32_t ready)
 {
     if (ready == 15) {
@@ -67,20 +85,21 @@ __device__ void storeReady(uint8_t* to, uint32_t word, uint32_t ready)
     }
 }
 
-// Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
-// Where no record has one above it, lane 0 does all of them, however wide the rows are. Of
-// `team` warps this one does each band whose number is `part` modulo team; where there are
-// several, all of the block is here, and it meets between batches. A turn does a batch and loads
-// the next one, so a band takes a turn more than it has batches. It has registers of its own:
-// beside everything else there are too few for its loads.
+// Undoes a column of values of any size, one record per step. If the section is a single row, lane
+// 0 does all records.
+// `team` warps share the column; this one does the bands whose number is `part` modulo `team`. If
+// there are several, the whole block calls this, and a barrier separates the turns; hasColumn is
+// false for a warp that only takes part in the barriers. A turn computes one batch and loads the
+// next, so a band takes one turn more than it has batches. The function is not inlined so that it
+// has registers of its own: beside everything else there are too few for its loads.
 __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uint32_t count,
                                       uint32_t width, uint32_t first, uint32_t column,
                                       bool hasColumn, uint32_t team, uint32_t part)
 {
     const uint32_t word = uniform(shared.column[column]), bytes = 1u << (word >> 8 & 3),
                    mask = maskOf(bytes), predictor = word >> 16 & 0xff, lane = laneIndex();
-    // Values are held with `bias` added, so that signed values compare correctly as unsigned
-    // numbers. Bytes without a base are unsigned already.
+    // Values are kept with `bias` added, so that signed values compare correctly as unsigned
+    // numbers. Bytes without a base count as unsigned.
     const uint32_t bias = mask == 0xff && word >> 24 == 0 ? 0 : (mask >> 1) + 1;
     const bool oneLine = count <= width;
     const uint32_t rowCount = oneLine ? 1 : (first + count + width - 1) / width,
@@ -92,26 +111,29 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
         (bands - 1) / team * period + (bands - 1) % team * kWaveLag + batches + 1;
     uint8_t* const values = scratch + uniform(shared.values[column]);
     const int32_t lastWord = static_cast<int32_t>((count - 1) / 4);
-    // The turn of the band; negative before its first turn.
+    // `turn` is the turn of the band; it is negative before the first one.
     uint32_t band = part, turn = 0u - part * kWaveLag;
     uint32_t value = bias, left = bias, corner = bias;
-    uint32_t before = 0;                               // the records of the batch before
-    uint32_t words[kWaveWords][4] = {}, above[4] = {}; // of each byte of the values
-    uint32_t tails[4] = {};                            // the last four bytes of the previous batch
+    uint32_t before = 0; // bit k: in step k of the batch before there was a record
+    // For each byte of the values: words of the residuals, and a word of the row above.
+    uint32_t words[kWaveWords][4] = {}, above[4] = {};
+    uint32_t tails[4] = {}; // for each plane, the last four bytes of the batch before
     for (uint32_t t = 0; t < turns; ++t) {
-        if (team > 1) __syncthreads(); // what other warps wrote is in scratch
+        // This makes other warps' stores visible.
+        if (team > 1) __syncthreads();
         __syncwarp();
         if (hasColumn && band < bands && turn <= batches) {
-            // `first` is the lane's record in the first step of the current batch, which may lie
-            // before the row's begin. `over` is a record of the row above lane 0.
+            // `record` is the number of the lane's record in the first step of this batch; it may
+            // lie before the row. Lane 0 needs the record above it in each step, which lane k loads
+            // for step k: that record's number is `over`.
             const uint32_t x = (turn - 1) * kWaveSteps - lane, row = band * kWarpSize + lane,
                            record = row * width + from + x - first;
             const uint32_t over = (band * kWarpSize - 1) * width + from + (turn - 1) * kWaveSteps +
                                   min(lane, kWaveSteps - 1) - first;
             const uint32_t records =
                 turn != 0 && row < rowCount ? recordsFrom(x, columns, record, count) : 0;
-            // If all records are one line that wraps to a second row, the first record of that row
-            // has no left neighbour.
+            // If the section is taken as one row although it reaches into a second one, the first
+            // record of that second row has no left neighbour.
             const uint32_t begins =
                 oneLine && width - first - record < kWaveSteps ? 1u << (width - first - record) : 0;
             const uint32_t shift = 8 * (record & 3);
@@ -141,7 +163,7 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
                     words[n][b] = plane[min(max(begin + static_cast<int32_t>(n), 0), lastWord)];
                 if (band != 0) above[b] = plane[min(max(overWord, 0), lastWord)];
             }
-            // There are no values above the first band, nor before the begin of a row.
+            // There are no values above the first band, nor before the beginning of a row.
             uint32_t taken[kWaveSteps];
 #pragma unroll
             for (uint32_t k = 0; k < kWaveSteps; ++k)
@@ -163,8 +185,8 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
                 corner = up;
                 next[k] = value ^ bias;
             }
-            // Whole words are stored. The bytes of the batch that do not fill a word are stored
-            // with the next batch, unless the row ends here.
+            // Only whole words are stored. The last bytes of the batch, which do not fill a word,
+            // wait for the next batch, unless the row ends here.
             const uint32_t odd = record & 3, ready = before >> (kWaveSteps - odd) | records << odd;
             const bool ends =
                 static_cast<int32_t>(x + kWaveSteps) >= static_cast<int32_t>(columns) ||
@@ -198,9 +220,9 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
     }
 }
 
-// Undoes all waves but those of quads, by the whole block. Where there are more warps than such
-// columns, several do the bands of each, unless rows are so short that a warp is done with a
-// band before the next one could begin.
+// The whole block undoes all waves except waves of bytes. If there are more warps than such waves,
+// several warps share the bands of each, unless rows are so short that a warp finishes a band
+// before the next band could start.
 __device__ void undoWaves(const TileAtWork& tile)
 {
     const uint32_t waves = uniform(shared.waveCount);
@@ -218,7 +240,8 @@ __device__ void undoWaves(const TileAtWork& tile)
     }
 }
 
-// Predicts bytes that are not negative.
+// Returns the prediction of a byte from its neighbours, which are 0 .. 255 each. For the median
+// this takes minima and maxima alone.
 template <uint32_t Predictor>
 __device__ uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
 {
@@ -227,12 +250,13 @@ __device__ uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
     const int32_t plane = a + (b - static_cast<int32_t>(corner));
     return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
 }
-// Undoes bytes that stand in a row at `from`, four a step. A lane goes on to its row of the
-// next band without waiting: `period` steps are enough for the last row of the band above,
-// which stands in shared memory. Steps without a quad of bytes compute nothing of use. A round
-// of steps takes 32 bytes of each row through shared memory, so that a load or store of the
-// warp has 4 rows in it, not 32; loads are a round ahead. Aligned: rows begin at words of
-// scratch.
+// Undoes a wave of bytes, whose residuals stand side by side at `from`, one quad (four bytes) per
+// step. A lane goes on with its row of the next band without waiting, because a period is so long
+// that the last row of this band is in shared.rows by then. Steps behind the end of a row compute
+// nothing of use.
+// Residuals are loaded a round ahead and pass through shared memory, 32 bytes of each row at once,
+// so that a load or store of the warp touches 4 rows and not 32. `Aligned` says that rows begin at
+// words of scratch.
 template <uint32_t Predictor, bool Aligned>
 __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint8_t* from)
 {
@@ -240,7 +264,8 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
                    bands = (rowsOf(tile) + kWarpSize - 1) / kWarpSize;
     const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
     const uint32_t word = uniform(shared.column[column]);
-    // differences from a base are signed
+    // Values of a column with a base are compared as signed numbers; xor with `bias` makes four of
+    // them unsigned.
     const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0;
     const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || tile.first != 0;
     const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
@@ -248,33 +273,37 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
     const uint32_t lastFrom = (fromLead + tile.count - 1) / 4;
     uint8_t* values = tile.scratch + shared.values[column];
     uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
-    // Loops have as many turns in all lanes, or the compiler would take the shuffles behind
-    // them for divergent.
+    // The loop has the same number of turns in all lanes, because otherwise the compiler would take
+    // the lanes for divergent at the shuffles behind it.
     for (uint32_t base = 0; base < quads; base += kWarpSize)
-        if (base + lane < quads) above[base + lane] = bias; // above the image
+        // Values above the image are 0.
+        if (base + lane < quads) above[base + lane] = bias;
     __syncwarp();
-    // A load or store of the warp has rowsAtOnce rows; this lane does word `part` of rows
-    // group, group + rowsAtOnce, ...
+    // One load or store of the warp covers 8 words of rowsAtOnce rows. This lane moves word `part`
+    // of rows group, group + rowsAtOnce, and so on.
     constexpr uint32_t rowsAtOnce = kWarpSize / kSteps;
     const uint32_t part = lane % kSteps, group = lane / kSteps;
     static_assert(kThreads * kPitch <= kStageWords, "a part for each warp");
     uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
     uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
-    // A band is a number of whole words, so that all rows of a lane have the same shift.
+    // A band has a whole number of words, so all rows of a lane need the same shift.
     const uint32_t bandWords = kWarpSize / 4 * tile.width;
-    // Row 0 begins here.
+    // The byte of fromWords at which row 0 would begin; the section begins `first` bytes later.
     const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(tile.first);
     const uint32_t shift = 8 * ((fromLead + lane * tile.width - tile.first) & 3);
-    // The place of the lane's word of row `group` in the stream of that row of all bands,
-    // within the period, and in memory. It is a word further than the quads.
+    // Row `group` of all bands is one stream of words for this lane. The next word that it loads is
+    // word loadPlace of the period, and has index loadIndex in memory. Loads are one word ahead of
+    // the quads, because a quad may lie in two words.
     const bool isBefore = part < group;
-    const uint32_t jump = bandWords - period; // in memory, where the period ends
+    // Words of memory between the end of a period and the next row.
+    const uint32_t jump = bandWords - period;
     uint32_t loadPlace = part - group + (isBefore ? period : 0);
     uint32_t loadIndex =
         static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * tile.width)) >> 2) + part -
         group - (isBefore ? jump : 0);
     uint32_t storePlace = loadPlace;
-    // counts records
+    // The next word that this lane stores is word storePlace of the period, and begins with record
+    // storeAt.
     uint32_t storeAt =
         group * tile.width - tile.first + 4 * (part - group - 1 - (isBefore ? jump : 0));
     uint32_t words[kSteps];
@@ -322,9 +351,9 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
         load();
 #pragma unroll 1
         for (uint32_t pair = 0; pair < kSteps; pair += 2) {
-            // These are two steps; what does not come from the lane above is loaded first. What
-            // lane 0 reads of the last lane was stored at least two steps ago, so there was a
-            // barrier since.
+            // This does two steps, with one barrier behind them. It first loads all that does not
+            // come from the lane above. Lane 0 reads what the last lane has stored at least two
+            // steps ago, so a barrier lies between.
             const uint32_t next = quad + 1 == period ? 0 : quad + 1;
             uint32_t topRow[2] = {}, packed[2];
             if (lane == 0 && quad < quads) topRow[0] = above[quad];
@@ -337,7 +366,8 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
 #pragma unroll
                 for (uint32_t e = 0; e < 2; ++e) {
                     if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
-                    // In row 0 there is nothing before the first record.
+                    // In the section's first row there are no records before its first one; they
+                    // count as 0.
                     const uint32_t at = s + pair + e,
                                    before = tile.first - min(tile.first, 4 * max(at, 1u) - 4);
                     const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: makes elements from symbols and the bits that are not coded, eight a lane.
+// The last step of the float codec (docs/format.md, 6.1): joins symbols and *raw bits*, which are
+// the bits of an element that are not coded, to elements. A lane makes eight elements of a row. Raw
+// bits stand in up to three *planes* of a tile: of 2 bytes, of a byte, and of 2 to 4 bits an
+// element.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -8,24 +11,27 @@
 
 namespace sluice::float_decode {
 
-// Where the planes of a lane's next 8 elements are.
+// The addresses of a lane's next 8 elements in the planes of raw bits (`bits`: of the word that has
+// the first of them), and in the output.
 struct Places {
-    const uint8_t *words, *bytes, *bits; // of raw; bits: from the word on that they are in
+    const uint8_t *words, *bytes, *bits; // in the planes of raw bits
     uint8_t* output;
 };
-// The bits of these elements that are not coded.
+// The raw bits of these elements.
 struct Raw {
     uint4 words;
     uint2 bytes;
-    uint2 bits; // a lane with 24 bits has them in both words
+    // If elements have 3 bits here, a lane has 24 bits, which may begin in x and end in y.
+    uint2 bits;
 };
-// A lane's 24 bits; bits above them have no meaning.
+// Returns a lane's 24 bits, for elements with 3 bits. The bits above them have no meaning.
 __device__ inline uint32_t bits24(const Raw& raw)
 {
     return __funnelshift_r(raw.bits.x, raw.bits.y, 3 * laneIndex() % 4 * 8);
 }
 
-// With `more` a row follows, so that the word behind this row's may be read.
+// Loads the raw bits of a lane's next elements. `more` says that another row follows, so that the
+// word behind this row's plane may be read.
 template <uint32_t Type>
 __device__ inline Raw loadRaw(const Places& places, bool more)
 {
@@ -46,15 +52,17 @@ __device__ inline Raw loadRaw(const Places& places, bool more)
     return raw;
 }
 
-// Selects bits of `a` where the mask has ones, of `b` elsewhere.
+// Returns the bits of `a` where the mask has ones, and those of `b` elsewhere.
 __device__ inline uint32_t select(uint32_t mask, uint32_t a, uint32_t b)
 {
-    uint32_t result; // for (a & mask) | (b & ~mask) the compiler makes two or three instructions
+    // This is one instruction; the compiler makes two or three of (a & mask) | (b & ~mask).
+    uint32_t result;
     asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(result) : "r"(mask), "r"(a), "r"(b));
     return result;
 }
 
-// Joins 8 elements from four entries and the bits that are not coded. They take 2, 4 or 8 words.
+// Makes 8 elements of a row's symbols (decodeRow) and the raw bits. The elements take 2, 4 or 8
+// words.
 template <uint32_t Type>
 __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t (&words)[8])
 {
@@ -76,8 +84,8 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
         const uint32_t all = bits24(raw);
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
-            // The lower two of 3 bits go to bits 8 and 24, the sign to 15 and 31; nothing carries
-            // over.
+            // The lower two of 3 bits go to bits 8 and 24, the sign to bits 15 and 31; nothing is
+            // carried.
             const uint32_t six = i < 2 ? all : all >> 12, down = i % 2 * 6;
             const uint32_t mantissas = (six & 27u << down) * ((1u << 8 | 1u << 21) >> down);
             const uint32_t high = (six & 36u << down) * ((1u << 13 | 1u << 26) >> down) + mantissas;
@@ -94,15 +102,15 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
                 const uint32_t four = __byte_perm(all, all >> 4, i == 0 ? 0x5140 : 0x7362);
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
-                // Twelve bits are spread in two directions, then each half again, and the sign goes
-                // to the top. Other bits are masked out later.
+                // The twelve bits are spread over two halves and then over four bytes, and the sign
+                // goes to the top of each byte. The mask below removes other bits.
                 const uint32_t twelve = i == 0 ? all : all >> 12;
                 const uint32_t halves = select(0xffff, twelve, twelve << 10);
                 const uint32_t four = select(0xff00ff, halves, halves << 5);
                 words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
                 const uint32_t eight = i == 0 ? all : all >> 8;
-                // Other bits are masked out later.
+                // The products set other bits too, which the mask below removes.
                 const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040;
                 words[i] = select(0x7e7e7e7e, words[i], four | four << 6);
             }
@@ -110,15 +118,17 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
     }
 }
 
+// The bytes of an element.
 template <uint32_t Type>
 constexpr uint32_t kSize = sizeOf(Type);
 
-// True where bits that are not coded are loaded a row ahead; they are not where the registers for
-// this would cost more than waiting.
+// True for types whose raw bits are loaded a row ahead. For the others, the registers that this
+// takes would cost more time than waiting for the bits.
 template <uint32_t Type>
 constexpr bool kAhead =
     Type != SLUICE_FLOAT_F32&& Type != SLUICE_FLOAT_F16&& Type != SLUICE_FLOAT_BYTES;
 
+// These store a lane's 8 elements: all, or their first `bytes` bytes.
 template <uint32_t Type>
 __device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
 {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: a warp decodes rows of symbols from the bits of a tile.
+// The bit streams of a tile of the float codec (docs/format.md, 6.3), and the decoding of rows. The
+// tile's words are one list for all lanes of a warp. A lane has two words; when it has used one up,
+// it takes the next word of the list. Lanes that take a word at the same time do so in their order.
+// The words pass through a ring in shared memory.
+//
+// A row is 256 symbols, 8 per lane. A lane makes four *look-ups* in a row, each of which gives one
+// or two symbols. If that makes fewer than 8 symbols, the missing ones are decoded one by one. In
+// the last two rows lanes take only the bits that their codes need, 16 at a time.
 #pragma once
 
 #include "cuda/lib/float_table.cuh"
 
 namespace sluice::float_decode {
 
-// Loads data that is read only once. Types with planes of 3 or 4 bits an element give a hint, by
-// which the L2 cache fetches the next row too.
+// Loads data that is read only once. For types whose elements have 3 or 4 bits in a plane, a hint
+// makes the L2 cache fetch the next row too.
 template <uint32_t Type>
 constexpr bool kHint = bitsOf(Type) >= 3;
 template <uint32_t Type>
@@ -27,7 +34,7 @@ __device__ inline uint2 loadOnce(const uint2* from)
     return value;
 }
 
-// Reads threadIdx.x again at each use, so that it occupies no register in between.
+// Returns threadIdx.x, and reads it anew each time, so that it occupies no register in between.
 __device__ inline uint32_t threadNow()
 {
     uint32_t result;
@@ -47,8 +54,10 @@ __device__ inline uint32_t loadSharedHalf(uint32_t at)
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(at) : "memory");
     return value;
 }
-// Lanes in which bit 5 of `used` differs from that of `before` each shift a word, from `next` on,
-// into `high` and `low`. In PTX one predicate serves for all of it, without selections.
+// In each lane in which bit 5 of `used` differs from that of `before`, moves `low` to `high` and
+// takes a word into `low`. The words are in shared memory from address `next` on, which is
+// advanced. `below` is Stream::below. In PTX one predicate serves for all of this, without
+// selections.
 __device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, uint32_t& next,
                                 uint32_t& high, uint32_t& low)
 {
@@ -63,7 +72,7 @@ __device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, 
                  : "memory");
 }
 
-// Returns whether any lane has a flag, or `next` has come to `end`.
+// Returns whether in any lane `flags` has a bit set, or `next` has reached `end`.
 __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
 {
     uint32_t result;
@@ -75,26 +84,31 @@ __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
     return result != 0;
 }
 
-// The bits of a lane, and the words that the lanes of its warp consume in lane order from a ring in
-// shared memory. Words past the end are 0. Between two calls of move() the warp may take kChunk
-// words.
+// The bits of a lane, and the list of words from which the lanes of its warp take. Words behind the
+// end of the list are 0. Between two calls of move() the warp may take kChunk words.
 template <uint32_t Type>
 struct Stream {
+    // Loads of 8 bytes per lane for a chunk.
     static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);
     BlockShared& shared;
-    uint32_t at;    // the lane's next unit of the tile
-    uint32_t table; // its address in shared memory
-    // Multiplied by this, a ballot keeps only the bits of lanes below this one, as its highest
-    // bits.
+    uint32_t at;    // the next pair of words of the list that this lane loads
+    uint32_t table; // the table's address in shared memory
+    // A ballot multiplied by this keeps only the bits of the lanes below this one, moved to the
+    // top.
     uint32_t below;
-    uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
-    // The lane's two words. In the last rows they are the bits that it has left, the next one
+    // Addresses in shared memory: of the next word, and of the word from which on the ring must
+    // move.
+    uint32_t next, moveAt;
+    // The lane's two words. In the last rows, these are the lane's remaining bits, the next one
     // highest.
     uint32_t high = 0, low = 0;
-    uint32_t used = 0;   // how many bits of `high` are used; bits above 5 have no meaning
-    uint32_t before = 0; // `used` at the last take: a word is used up when bit 5 has changed since
+    uint32_t used = 0;   // bits used of `high`; the bits above the lowest six have no meaning
+    uint32_t before = 0; // `used` at the last take(): a word is used up if bit 5 has changed since
+    // This lane's words of the chunk that enters the ring next.
     uint2 ahead[kLoads];
 
+    // Begins to read the list of `units` pairs of words at `begin`. hasWhole says that the tile has
+    // more rows than the last two; then each lane begins with two words.
     __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
         : shared(block), at(laneIndex()), table(sharedAddress(block.table)),
           below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
@@ -110,17 +124,20 @@ struct Stream {
         load(from, first);
         load(from, second);
         load(from, ahead);
-        __syncwarp(); // the tile before has been read
+        // After this barrier all lanes have read the words of the previous tile.
+        __syncwarp();
         if (laneIndex() == 0) shared.tiles[warpIndex()] = from;
         store(0, first);
         store(kChunk, second);
         __syncwarp();
     }
-    // Returns the address of the warp's ring, which is computed where needed, because that is rare.
+    // Returns the address of the warp's ring. It is computed where it is needed, because that is
+    // rare.
     __device__ uint32_t ring() const
     {
         return sharedAddress(shared.ring) + threadNow() / kWarpSize * (4 * kRing);
     }
+    // These load this lane's next pair of words, or its pairs of a chunk.
     __device__ uint2 load(const TileWords& from)
     {
         const uint2 result = at < from.units ? loadOnce<Type>(from.begin + at) : make_uint2(0, 0);
@@ -133,6 +150,7 @@ struct Stream {
         for (uint32_t i = 0; i < kLoads; ++i)
             to[i] = load(from);
     }
+    // Stores this lane's pairs of a chunk at word `place` of the ring.
     __device__ void store(uint32_t place, const uint2 (&from)[kLoads])
     {
 #pragma unroll
@@ -140,22 +158,25 @@ struct Stream {
             storeShared(ring() + 4 * (place + 2 * (i * kWarpSize + threadNow() % kWarpSize)),
                         from[i]);
     }
+    // Returns TRUNCATED if the lanes have taken more words than the list has, else OK.
     __device__ uint32_t status() const
     {
         const TileWords& tile = shared.tiles[warpIndex()];
         const uint32_t loads = (at - laneIndex()) / kWarpSize - (tile.first != 0 ? 1 : 0);
-        const uint32_t turns = (loads / kLoads - 3) / 2; // of the ring
+        // The read position has gone back to the beginning of the ring this many times.
+        const uint32_t turns = (loads / kLoads - 3) / 2;
         const uint32_t bytes = tile.first + turns * (8 * kChunk) + (next - ring());
         return (bytes + kUnit - 1) / kUnit > tile.units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
-    // Each lane that has used up the first of its two words drops it and takes another.
+    // Each lane that has used up one of its two words takes another.
     __device__ void take()
     {
         takeWord(used, before, below, next, high, low);
         before = used;
     }
-    // Looks up the entry of a window. In C++ the compiler would need two logic instructions for the
-    // place in the table, and their pipe bounds the speed of a row.
+    // Returns the table's entry for the code at the upper end of `bits`. In C++ the compiler would
+    // need two logic instructions for its address, and the speed of a row is bounded by the pipe
+    // that executes these.
     __device__ uint32_t entryOf(uint32_t bits) const
     {
         uint32_t result;
@@ -166,9 +187,9 @@ struct Stream {
                      : "memory");
         return result;
     }
-    // Returns the bits ahead, the next one highest.
+    // Returns the lane's next bits, the first one highest.
     __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
-    // Takes two entries.
+    // Makes two look-ups.
     __device__ void takePairs(uint32_t& first, uint32_t& second)
     {
         const uint32_t bits = window();
@@ -176,7 +197,8 @@ struct Stream {
         second = entryOf(__funnelshift_l(0, bits, first));
         used += first + second;
     }
-    // Refills the ring if a chunk of it has been taken.
+    // Moves the ring if a chunk of it has been taken. The ring's third chunk is a copy of the
+    // first, so that a whole chunk can be read from any place in the first two without wrapping.
     __device__ void move()
     {
         if (__any_sync(kAllLanes, next >= moveAt)) {
@@ -196,8 +218,8 @@ struct Stream {
         }
     }
 
-    // Begins the last rows. There `high` and `low` begin with the next bit, `used` is how many bits
-    // they have, and zeros follow those.
+    // Begins the last rows. From here on, the bits of `high` and, behind them, of `low` begin with
+    // the lane's next bit. `used` is now how many bits the lane has; all bits behind these are 0.
     __device__ void beginLast(bool hasWhole)
     {
         const uint32_t two = used & 31 | (used ^ before) & 32;
@@ -206,7 +228,7 @@ struct Stream {
         low = one ? 0 : low << two;
         used = hasWhole ? 64 - two : 0;
     }
-    // Lanes with `need` take 16 bits; such lanes have fewer than 12.
+    // Lanes with `need` take 16 bits. Such a lane has fewer than 12 bits.
     __device__ void takeHalf(bool need)
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
@@ -218,6 +240,7 @@ struct Stream {
         }
         next += 2 * static_cast<uint32_t>(__popc(takers));
     }
+    // Removes `count` bits, in the last rows.
     __device__ void drop(uint32_t count)
     {
         high = __funnelshift_l(low, high, count);
@@ -230,16 +253,16 @@ __device__ inline uint32_t flagsOf(const uint32_t (&pairs)[4])
 {
     return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) & kShort;
 }
-// Returns which of a lane's look-ups found only one symbol: a flag in each byte, the lowest one for
-// the last look-up.
+// Returns which of a lane's look-ups have found only one symbol: a flag (kShort) in each byte, the
+// lowest byte for the last look-up.
 __device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
 {
     const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40),
                    high = __byte_perm(pairs[1], pairs[0], 0x40);
     return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
 }
-// Replaces `a` by bytes of `a` and `b` if `what` is `with`, or more than `than`. In C++ the
-// compiler would permute first and then select.
+// Replaces `a` by bytes of `a` and `b` if `what` equals `with`, or is more than `than`. In C++ the
+// compiler would permute first and select afterwards.
 template <uint32_t Selector>
 __device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
 {
@@ -254,8 +277,9 @@ __device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uin
         : "+r"(a)
         : "r"(b), "r"(what), "r"(than), "n"(Selector));
 }
-// Appends the first symbol of entry `one`: symbols behind the last look-up that found only one move
-// forward a place. Lanes with shorts == 0 change nothing.
+// Appends the first symbol of entry `one` to a row: it fills the last look-up that has found only
+// one symbol, and symbols behind that move forward by one place. `shorts` is what shortOnes has
+// returned; its lowest flag is cleared. In lanes with shorts == 0 nothing changes.
 template <uint32_t Type>
 __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_t one)
 {
@@ -271,8 +295,8 @@ __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_
     shorts &= shorts - 1;
 }
 
-// Decodes a row that is not one of the last two. Each of the four words gets two symbols, as in
-// table entries.
+// Decodes a row that is not one of the last two. Each of the four words gets two symbols, at the
+// places that they have in table entries.
 template <uint32_t Type>
 __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
@@ -280,9 +304,10 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     stream.takePairs(pairs[0], pairs[1]);
     stream.take();
     stream.takePairs(pairs[2], pairs[3]);
-    // One vote serves for both rare cases.
+    // One vote serves for both rare cases: symbols are missing, or the ring has to move.
     if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
-        stream.move(); // the turns take at most 4 words a lane
+        // The loop takes at most 4 words per lane, no more than a chunk.
+        stream.move();
         uint32_t shorts = shortOnes(pairs);
 #pragma unroll 1
         while (__any_sync(kAllLanes, shorts != 0)) {
@@ -295,7 +320,7 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     }
 }
 
-// Decodes one of the last rows. These take only as many words of 16 bits as their codes need.
+// Decodes one of the last two rows.
 template <uint32_t Type>
 __device__ inline void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {

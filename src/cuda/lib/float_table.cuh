@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: the composition of each element type, and the table with which a block decodes a
-// tensor's code, two symbols a look-up.
+// The float codec (docs/format.md, section 6): the parts of an element of each type, and the table
+// by which a block decodes a tensor's code, two symbols per look-up.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -16,21 +16,25 @@ constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = fl
 constexpr uint32_t kUnit = floats::kUnit, kTailRows = floats::kTailRows;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kWarps = 21, kThreads = kWarps * kWarpSize;
-constexpr uint32_t kChunk = 128, kRing = 3 * kChunk; // words
+// The words of a chunk, which a warp loads at a time, and the words of a warp's ring.
+constexpr uint32_t kChunk = 128, kRing = 3 * kChunk;
 static_assert(kThreads >= 256, "a thread a symbol");
 static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
 
-// A table entry holds one or two symbols. Bits 0 .. 3 are the number of bits that it consumes, bits
-// 4 and 5 are 0, and bit 6 is set if the second symbol did not fit. The symbols have the bit
-// positions that they have in the elements, so that few instructions merge them with the other
-// bits. The length of the first code occupies bits that no symbol uses. Elements of 16 and 32 bits
-// have a symbol in each half and the length at bit 16; elements of 8 bits have the symbols in bytes
-// 1 and 2 and the length at bit 24. The bit above a length is 0.
+// A table entry holds one or two symbols. Bits 0 .. 3 are the number of bits that their codes have,
+// bits 4 and 5 are 0, and bit 6 (kShort) is set if there is only one symbol, because the second
+// code did not fit.
+// The symbols have the bit positions that they have in elements, so that few instructions merge
+// them with the other bits. The length of the first code stands where no symbol has bits. For
+// elements of 16 and 32 bits, each half of the entry has a symbol, and the length is at bit 16; for
+// those of 8 bits, bytes 1 and 2 have the symbols, and the length is at bit 24. The bit above a
+// length is 0.
 constexpr uint32_t kShort = 64;
 
+// The places of the parts of an entry, for a type.
 struct Form {
-    uint32_t mask;                  // the bits that a symbol may have
-    uint32_t first, second, length; // where symbols and length stand
+    uint32_t mask;                  // the bits of a symbol that count
+    uint32_t first, second, length; // the lowest bit of each symbol, and of the length
 };
 __device__ constexpr Form formOf(uint32_t type)
 {
@@ -41,8 +45,9 @@ __device__ constexpr Form formOf(uint32_t type)
            : type == SLUICE_FLOAT_BYTES         ? Form{255, 8, 16, 24}
                                                 : Form{255, 7, 23, 16};
 }
+// Returns whether elements have 8 bits.
 __device__ constexpr bool isByte(uint32_t type) { return type > SLUICE_FLOAT_F32; }
-// Returns how many bits of an element are in the plane of bits.
+// Returns how many bits of an element are in the plane of 2 to 4 bits.
 __device__ constexpr uint32_t bitsOf(uint32_t type)
 {
     return type == SLUICE_FLOAT_F16 || type == SLUICE_FLOAT_F8_E5M2 ? 3
@@ -50,18 +55,19 @@ __device__ constexpr uint32_t bitsOf(uint32_t type)
            : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
                                                                     : 0;
 }
+// Returns the bytes of an element.
 __device__ constexpr uint32_t sizeOf(uint32_t type)
 {
     return type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
 }
-// Returns how many bits of an element are not coded.
+// Returns how many bits of an element are raw, that is, not coded.
 __device__ constexpr uint32_t rawBitsOf(uint32_t type)
 {
     return sizeOf(type) == 4 ? 24 : sizeOf(type) == 2 ? 8 + bitsOf(type) : bitsOf(type);
 }
 __device__ constexpr uint32_t aligned16(uint32_t bytes) { return (bytes + 15) / 16 * 16; }
-// Where the planes of a tile with this many elements begin; the plane of 2 bytes an element begins
-// at 0.
+// The places of the planes of raw bits of a tile: the plane of bytes, the plane of 2 to 4 bits, and
+// the end of all. The plane of 2 bytes an element begins at 0.
 struct Planes {
     uint32_t bytes, bits, end;
 };
@@ -74,40 +80,46 @@ __device__ constexpr Planes planesOf(uint32_t type, uint32_t elements)
     return planes;
 }
 
+// A tensor of the list, SluiceFloatTensor.
 struct Tensor {
     const uint2* words;
     const uint32_t* index;
     const uint8_t* raw;
     uint8_t* output;
-    uint64_t units, count; // of words; of elements
+    uint64_t units, count; // 8-byte units of words; elements
     uint32_t type, firstTile;
-    bool good;
+    bool good; // the entry is valid
 };
 
-// The words of a tile.
+// The list of words of a tile.
 struct TileWords {
+    // The list's pairs of words, and their number.
     const uint2* begin;
     uint32_t units;
-    uint32_t first; // how many bytes the lanes begin with
+    uint32_t first; // bytes of the list that the lanes take at the beginning
 };
 
+// The shared memory of a block.
 struct BlockShared {
     uint32_t table[kTableSize];
     union {
         alignas(16) uint32_t ring[kWarps * kRing];
-        // Used while the table is built: a symbol from bit 4 on, below it its code's length.
+        // While the table is built: for each index the first symbol, from bit 4 on, and below it
+        // the length of its code.
         alignas(16) uint16_t single[kTableSize];
     };
-    uint32_t limits[16], places[16]; // of each length, see lib/float_tile.glsl
+    // For each length: the end of its codes; what to add to a code to get its place in `sorted`.
+    uint32_t limits[16], places[16];
     uint32_t counts[kWarps][16];
+    // The symbols in the order of their codes.
     uint8_t sorted[256];
-    // These are in shared memory because registers are scarce.
+    // The following are in shared memory because registers are scarce.
     TileWords tiles[kWarps];
     Tensor tensor;
 };
 
-// The whole block builds the table, each thread with the length of its symbol's code. Returns
-// whether the code is complete.
+// The whole block builds the table. `length` is the length of the code of symbol threadIdx.x.
+// Returns whether the code is complete.
 __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
 {
     const uint32_t lane = laneIndex(), warp = warpIndex(), symbol = threadIdx.x;
@@ -118,7 +130,7 @@ __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
     if (rank == 0) shared.counts[warp][length] = static_cast<uint32_t>(__popc(same));
     __syncthreads();
 
-    // Lane l of every warp owns length l.
+    // Lane l of every warp answers for length l.
     uint32_t total = 0, before = 0;
     if (lane < 16) {
 #pragma unroll
@@ -147,8 +159,8 @@ __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
     }
     __syncthreads();
 
-    // First each entry gets one symbol. A thread does 8 equal entries at a time where codes have up
-    // to 9 bits, and single ones elsewhere.
+    // First each index gets one symbol. Eight neighbouring indices have the same symbol if its code
+    // has up to 9 bits; a thread does eight such indices at a time, and others one by one.
     const auto singleAt = [&](uint32_t bits, uint32_t bitCount) {
         return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255]
                    << 4 |

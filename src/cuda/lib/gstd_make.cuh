@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block produces the bytes of a Gstd part, a group of 4,096 or 8,192 at a time. For each byte
-// shared memory holds its value or, if it copies a byte of the group, the place of that byte.
-// Comments call this entry "what is known of" a byte.
-//   make    A lane takes four words, 128 bytes apart. The highest mark up to a word is its run
-//           (gstd_mark.cuh). Two words of memory, shifted, give its values, or else four places are
-//           noted. Then each thread takes listed bytes, at most three.
-//   chase   A lane takes its words again, follows the chains of copies of their bytes, and stores
-//           them.
+// Makes the bytes of a coded part of Gstd, one group after the other; gstd_part.cuh explains group,
+// piece, run and *entry of a byte*, which is the byte's value or, if the byte is a copy of another
+// one, refers to the entry of that one. For each group:
+// - make: a warp makes a piece. A lane takes four words of it, one in each round; they lie 128
+//   bytes apart. The highest mark at or below a word gives the word's run (gstd_mark.cuh). If the
+//   run's source lies before the group, two words of memory, shifted, give the four values;
+//   otherwise four places are stored.
+// - inside: runs that begin inside a word are in a list. A thread takes one of them and stores the
+//   entries of its bytes in that word, at most three.
+// - chase: a lane takes its four words again, follows the chains of copies of their bytes from
+//   entry to entry, and stores the bytes in the tile.
 #pragma once
 
 #include "cuda/lib/gstd_mark.cuh"
@@ -14,59 +17,55 @@
 namespace sluice {
 
 template <uint32_t Warps>
-class GstdExpander : GstdMarker<Warps> {
-    using Base = GstdMarker<Warps>;
-    using Base::clearStarts;
-    using Base::findFirst;
-    using Base::kGroup;
-    using Base::kMarks;
-    using Base::kMostInside;
-    using Base::kThreads;
-    using Base::load;
-    using Base::m_shared;
-    using Base::m_tile;
-    using Base::m_warp;
-    using Base::mark;
-    using typename Base::Part;
-    using typename Base::Shared;
-    using typename Base::Tile;
+class GstdExpander {
+    using Tile = GstdExpandTile;
+    using Part = GstdPart;
+    using Shared = GstdExpandShared<Warps>;
+    static constexpr uint32_t kThreads = Warps * kWarpSize, kGroup = Shared::kGroup,
+                              kMarks = Shared::kMarks, kMostInside = Shared::kMostInside;
 
 public:
-    // `depth` is the maximum length of a chain of copies inside 512 bytes.
+    // `depth` is how many copies a chain may have inside 512 bytes of the format (docs/format.md,
+    // 7.6).
     __device__ GstdExpander(const Tile& tile, Shared& shared, uint32_t depth)
-        : Base(tile, shared), m_depth(depth), m_pointers(sharedAddress(shared.made) - kPointer)
+        : m_tile(tile), m_shared(shared), m_marker(shared), m_depth(depth),
+          m_pointers(sharedAddress(shared.made) - kPointer)
     {
     }
 
-    // The whole block produces the bytes of a coded part.
+    // The whole block makes the bytes of a coded part.
     __device__ void expand(Part& part)
     {
         const uint32_t size = part.end - part.begin;
-        findFirst(part);
-        clearStarts();
+        m_marker.findFirst(part);
+        m_marker.clearStarts();
         if (threadIdx.x == 0) m_shared.insideCount[0] = 0;
         __syncthreads();
         part.tail = m_shared.tail;
-        uint3 words = load(part, 0);
+        uint3 words = m_marker.load(part, 0);
         for (uint32_t group = 0, half = 0; group < size; group += kGroup, half ^= 1) {
-            mark(part, group, words, half);
-            __syncthreads(); // the marks and the bytes before are there
+            m_marker.mark(part, group, words, half);
+            // Now the marks, and the bytes of the group before, are visible.
+            __syncthreads();
             if (threadIdx.x == 0 && part.begin + group != 0)
                 bringBefore(part.begin + group, group == 0);
             const uint32_t insideCount = min(m_shared.insideCount[half], kMostInside);
-            Inside inside = {}; // loaded long before it is stored
+            // These loads begin here, long before their results are stored.
+            Inside inside = {};
             if (threadIdx.x < insideCount) inside = loadInside(threadIdx.x, placeZero(part, group));
-            const uint32_t at = group + kPiece * m_warp; // the warp's piece
+            // The byte of the part at which the warp's piece begins.
+            const uint32_t at = group + kPiece * m_marker.warp();
             uint32_t bytes[kRounds];
             bool single = false;
             if (at < size) single = make(part, group, bytes);
-            __syncthreads(); // the words are there, and marks have been used
-            words = load(part, group + kGroup);
+            // After this barrier the entries of all words are stored, and no warp needs the marks.
+            __syncthreads();
+            words = m_marker.load(part, group + kGroup);
             if (threadIdx.x < insideCount) storeInside(threadIdx.x, inside);
 #pragma unroll 1
             for (uint32_t i = threadIdx.x + kThreads; i < insideCount; i += kThreads)
                 storeInside(i, loadInside(i, placeZero(part, group)));
-            clearStarts();
+            m_marker.clearStarts();
             if (threadIdx.x == 0) m_shared.insideCount[half ^ 1] = 0;
             __syncthreads();
             if (at < size) {
@@ -79,8 +78,10 @@ public:
     }
 
 private:
-    // Returns the remainder for value < 2^16 and 0 < divisor < 2^18, where the quotient of floats
-    // is off by at most one; for other arguments the result has no meaning.
+    // Returns value modulo divisor, for value < 2^16 and 0 < divisor < 2^18. For such numbers the
+    // quotient of floats is off by at most one. Of the three possible remainders the right one is
+    // the smallest, since negative ones wrap around to large numbers. For other arguments the
+    // result has no meaning.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
     {
         float inverse;
@@ -90,9 +91,10 @@ private:
         return min(result, min(result + divisor, result - divisor));
     }
 
-    // Returns what is known of the byte at `to`: the place of its source at `from`, if that is in
-    // the group, or its value from memory. It is PTX because the compiler would wait and compare
-    // between such loads.
+    // Returns the entry of the byte at place `to`, whose source is at place `from`. If `from` is in
+    // the group (0 <= from < to), the entry refers to that place (`pointers` is m_pointers);
+    // otherwise it is the value, loaded from address group + from. From C++ the compiler would make
+    // code that waits after each load, and would repeat the comparison.
     __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t to, const uint8_t* group,
                                            uint32_t pointers)
     {
@@ -105,7 +107,9 @@ private:
             : "memory");
         return result;
     }
-    // Loads the two words around `from` if that is not in the group before `to`, and below `limit`.
+    // Loads into `low` and `high` the two words of memory that begin at or before the source at
+    // place `from`. Loads nothing if the source is in the group (0 <= from < to), or is not below
+    // `limit`.
     __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group,
                                      uint32_t& low, uint32_t& high)
     {
@@ -118,15 +122,15 @@ private:
             : "r"(from), "r"(to), "r"(limit), "l"(group)
             : "memory");
     }
-    // The highest bit set, or -1.
+    // Returns the index of the highest bit set, or -1.
     __device__ static int32_t highest(uint32_t bits)
     {
         int32_t result;
         asm("bfind.u32 %0, %1;" : "=r"(result) : "r"(bits));
         return result;
     }
-    // If a byte's value is not known yet, replaces what is known of it by what is known of its
-    // source.
+    // If `made` is the entry of a byte whose value is not known yet, replaces it by the entry of
+    // the byte that it copies.
     __device__ static void follow(uint32_t& made)
     {
         asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p ld.shared.s16 %0, [%0 + %1]; }"
@@ -135,7 +139,9 @@ private:
                      : "memory");
     }
 
-    // A word may copy bytes on both sides of the group's beginning; bytes before it are values.
+    // The source of a word may begin before the group and end inside it. So the kBefore bytes
+    // before the group have entries too, which are values; thread 0 stores them. `load` says that
+    // the values have to be loaded from the tile; otherwise m_shared.before has them.
     __device__ void bringBefore(uint32_t begin, bool load) const
     {
         if (load)
@@ -146,30 +152,37 @@ private:
             make_uint2(__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342));
     }
 
-    // From here on places in a group count from the kBefore bytes before it.
-    __device__ uint32_t firstPlace() const { return kBefore + kPiece * m_warp + 4 * laneIndex(); }
+    // From here on, places in a group count from kBefore bytes before the group. firstPlace returns
+    // the place of this lane's first word, and placeZero the address of place 0 in the tile, for
+    // the group at byte `at` of the part.
+    __device__ uint32_t firstPlace() const
+    {
+        return kBefore + kPiece * m_marker.warp() + 4 * laneIndex();
+    }
     __device__ const uint8_t* placeZero(const Part& part, uint32_t at) const
     {
         const uint8_t* result = m_tile.destination + part.begin + at - kBefore;
-        // Without this the address is a sum of uniform registers that are moved for each load.
+        // Without this statement the compiler keeps the address as a sum of uniform registers, and
+        // moves these to each lane's registers for each load.
         asm volatile("" : "+l"(result));
         return result;
     }
-    // From this place on, words of memory are incomplete or missing.
+    // Returns the first place whose two words of memory (loadWords) would not both lie in the tile.
     __device__ int32_t limitOf(const Part& part, uint32_t at) const
     {
         return static_cast<int32_t>(m_tile.size & ~3u) - 4 -
                static_cast<int32_t>(part.begin + at - kBefore);
     }
 
-    // Produces the warp's piece of the group at `at` if it is a single run whose source is entirely
-    // in memory.
+    // Makes the warp's piece of the group at `at` if the piece is a single run whose source is
+    // already in memory; otherwise returns false. `word` is the marked word of the group that has
+    // the run.
     __device__ bool makeSingle(const Part& part, uint32_t at, int32_t word,
                                uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t place = firstPlace();
         const int32_t run = m_shared.run[word], from = static_cast<int32_t>(place) + (run >> 1);
-        const uint32_t begin = kBefore + kPiece * m_warp,
+        const uint32_t begin = kBefore + kPiece * m_marker.warp(),
                        source = begin + static_cast<uint32_t>(run >> 1);
         if (run == kRepeatsByte) {
             const int32_t byte =
@@ -205,29 +218,31 @@ private:
         return true;
     }
 
-    // Stores what is known of the bytes of the warp's piece of the group at `at`, except for runs
-    // that begin inside a word. Returns true if `bytes` are already the final bytes.
+    // Stores the entries of the warp's piece of the group at `at`; where a run begins inside a
+    // word, that run's bytes are left to storeInside. Returns true if `bytes` has the final bytes
+    // already.
     __device__ bool make(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t lane = laneIndex(), first = firstPlace();
         const uint8_t* const zero = placeZero(part, at);
         const int32_t limit = limitOf(part, at);
-        const uint4 starts = *reinterpret_cast<const uint4*>(m_shared.starts + kRounds * m_warp);
-        // The last run that begins before the piece.
+        const uint4 starts =
+            *reinterpret_cast<const uint4*>(m_shared.starts + kRounds * m_marker.warp());
+        // The marked word of the group with the last run that begins before the piece.
         int32_t carried = 0;
 #pragma unroll
         for (uint32_t k = 0; k < kMarks; k += kWarpSize) {
-            const uint32_t marks = m_shared.starts[k + lane], own = kRounds * m_warp;
+            const uint32_t marks = m_shared.starts[k + lane], own = kRounds * m_marker.warp();
             const uint32_t lower =
                 own >= k + kWarpSize ? kAllLanes : (1u << (own > k ? own - k : 0)) - 1;
             const int32_t before = highest(__ballot_sync(kAllLanes, marks != 0) & lower);
             const int32_t last = highest(__shfl_sync(kAllLanes, marks, before & 31));
             if (before >= 0) carried = 32 * (static_cast<int32_t>(k) + before) + last;
         }
-        const int32_t begin = static_cast<int32_t>(kWords * m_warp);
-        const uint32_t* const entries = m_shared.first + at / kPiece + m_warp;
+        const int32_t begin = static_cast<int32_t>(kWords * m_marker.warp());
+        const uint32_t* const entries = m_shared.first + at / kPiece + m_marker.warp();
         if (((starts.x & ~1u) | starts.y | starts.z | starts.w) == 0 && entries[0] == entries[1] &&
-            (m_shared.starts[kRounds * (m_warp + 1)] & 1) == 0 &&
+            (m_shared.starts[kRounds * (m_marker.warp() + 1)] & 1) == 0 &&
             makeSingle(part, at, (starts.x & 1) != 0 ? begin : carried, bytes))
             return true;
         const uint32_t bits[kRounds] = {starts.x, starts.y, starts.z, starts.w};
@@ -235,9 +250,11 @@ private:
         constexpr uint32_t oneByte = 1u << kRounds;
         int32_t from[kRounds];
         uint32_t low[kRounds], high[kRounds];
-        uint32_t flags = 0;          // counts of words to be made byte by byte, and of words of one
-                                     // byte
-        uint32_t words[kRounds / 2]; // two in each
+        // Bit r is set if word r has to be made byte by byte; bit kRounds + r is set if word r
+        // repeats a single byte.
+        uint32_t flags = 0;
+        // For each round, the number of the marked word of its run; two numbers share a word.
+        uint32_t words[kRounds / 2];
         bool overlaps = false, behind = false;
 #pragma unroll
         for (uint32_t r = 0; r < kRounds; ++r) {
@@ -250,8 +267,8 @@ private:
             const uint32_t to = first + 4 * kWarpSize * r;
             from[r] = static_cast<int32_t>(to) + (run >> 1);
             if (__any_sync(kAllLanes, run & 1)) {
-                // The repeated bytes of a match that overlaps itself are copied from the bytes
-                // before the match.
+                // A match that is longer than its offset repeats bytes. The source of such a byte
+                // is moved back by whole offsets, to the bytes before the match.
                 overlaps = true;
                 if ((run & 1) != 0) {
                     const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
@@ -282,7 +299,8 @@ private:
         if (__any_sync(kAllLanes, static_cast<int>(behind || flags % oneByte != 0))) {
             uint32_t made[kRounds][4] = {};
 #pragma unroll
-            for (uint32_t r = 0; r < kRounds; ++r) { // all loads first, by all lanes together
+            // All words are loaded first, by all lanes together, so that their loads overlap.
+            for (uint32_t r = 0; r < kRounds; ++r) {
                 if (__any_sync(kAllLanes,
                                static_cast<int>((flags >> r & 1) != 0 || from[r] >= limit)))
                     slowWord(part, at, first + 4 * kWarpSize * r,
@@ -300,7 +318,12 @@ private:
         return false;
     }
 
-    // Stores what is known of a word: the bytes at `from`, widened, or their places.
+    // Stores the four entries of the word at place `to`: the bytes of memory at `from` or, if
+    // `from` is in the group, references to the entries from place `from` on. `low` and `high` are
+    // from loadWords. `places` has m_pointers in both halves, plus 2 in the upper one, since byte 1
+    // follows byte 0; `further` adds 4 to both halves, for bytes 2 and 3. `firsts` and `seconds`
+    // are the selectors that widen bytes 0 and 1, or bytes 2 and 3, to 16 bits. For a word that
+    // repeats one byte, the caller passes values with which all four entries are that of byte 0.
     __device__ void storeWord(uint32_t to, int32_t from, uint32_t low, uint32_t high,
                               uint32_t places, uint32_t firsts, uint32_t seconds,
                               uint32_t further) const
@@ -313,8 +336,8 @@ private:
                        inGroup ? pair + further : __byte_perm(value, 0, seconds));
     }
 
-    // Stores what is known of the at most three bytes of a word that belong to a run which begins
-    // inside it.
+    // The entries of the at most three bytes that a run has in the word inside which it begins.
+    // loadInside returns those of run i of m_shared.inside; storeInside stores them.
     struct Inside {
         uint32_t made[3];
     };
@@ -323,7 +346,8 @@ private:
         const int2 run = m_shared.inside[i];
         const int32_t bytes = run.x >> 16, delta = run.y;
         const uint32_t to = kBefore + (run.x & 0xffff), source = to + static_cast<uint32_t>(delta);
-        // A match of an offset below 3 repeats the bytes before it.
+        // The bytes of a match with an offset of 1 or 2 repeat: the second byte of the word or the
+        // third has the same source as the first.
         const uint32_t second = bytes > 1 && delta != -1 ? source + 1 : source;
         const uint32_t third = bytes > 2 && delta != -1 && delta != -2 ? source + 2 : source;
         return {{loadOrPoint(source, to, zero, m_pointers),
@@ -339,10 +363,12 @@ private:
         if (run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
     }
 
-    // This is the run of a match of offset 1 that overlaps itself.
+    // The value in m_shared.run of a match that has offset 1 and is longer than 1 byte. All its
+    // bytes have the same value.
     static constexpr int32_t kRepeatsByte = -1;
     static constexpr uint32_t kUnlimited = 0xffffffffu;
-    // Finds out what is known of a word byte by byte.
+    // Loads the entries of the word at place `to` byte by byte, for words that lie at the end of
+    // the tile or in which a match repeats. `word` is the marked word of the run.
     __device__ void slowWord(const Part& part, uint32_t at, uint32_t to, uint32_t word,
                              const uint8_t* zero, uint32_t (&made)[4]) const
     {
@@ -364,7 +390,8 @@ private:
         }
     }
 
-    // Finishes the bytes of the warp's piece at `at` of the part.
+    // Finishes the bytes of the warp's piece, which begins at byte `at` of the part: turns the
+    // entries of this lane's four words into values.
     __device__ void finish(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
         const uint16_t* const made = m_shared.made + firstPlace();
@@ -380,8 +407,10 @@ private:
                     chase(known[r], part.end - part.begin - at, 4 * (kWarpSize * r + laneIndex()));
         }
     }
-    // Follows the chain of copies of each byte of a word, which is at `place` of `size` bytes. In
-    // each 512 bytes a chain has at most m_depth copies, and one more that leaves them.
+    // Returns the bytes of a word whose entries are `known`, after it has followed their chains.
+    // The word stands at byte `place` of the piece, and `size` bytes of the part are left from the
+    // piece's beginning on. In each 512 bytes a chain has at most m_depth copies, and one more copy
+    // leads out of these bytes: that bounds the steps.
     __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
     {
         uint32_t made[4] = {lowHalf(known.x), highHalf(known.x), lowHalf(known.y),
@@ -393,9 +422,10 @@ private:
                 bool inside = false;
 #pragma unroll
                 for (uint32_t k = 0; k < 4; ++k)
-                    inside = inside ||
-                             (made[k] - m_pointers - 2 * (kBefore + kPiece * m_warp) < 2 * kPiece &&
-                              place + k < size);
+                    inside =
+                        inside || (made[k] - m_pointers - 2 * (kBefore + kPiece * m_marker.warp()) <
+                                       2 * kPiece &&
+                                   place + k < size);
                 if (inside) m_shared.tooDeep = 1;
             }
 #pragma unroll
@@ -406,6 +436,7 @@ private:
         return __byte_perm(__byte_perm(made[0], made[1], 0x0040),
                            __byte_perm(made[2], made[3], 0x0040), 0x5410);
     }
+    // These return a half of `pair` as a signed number, so that references (kPointer) are negative.
     __device__ static uint32_t lowHalf(uint32_t pair)
     {
         return static_cast<uint32_t>(static_cast<int32_t>(static_cast<int16_t>(pair & 0xffff)));
@@ -415,6 +446,7 @@ private:
         return static_cast<uint32_t>(static_cast<int32_t>(pair) >> 16);
     }
 
+    // Stores the lane's four words of the piece that begins at byte `at` of the part.
     __device__ void store(const Part& part, uint32_t at, const uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t to = part.begin + at + 4 * laneIndex();
@@ -435,8 +467,11 @@ private:
         }
     }
 
+    const Tile& m_tile;
+    Shared& m_shared;
+    const GstdMarker<Warps> m_marker;
     const uint32_t m_depth;
-    const uint32_t m_pointers; // the address of what is known of the first byte, less kPointer
+    const uint32_t m_pointers; // the address of entry 0, less kPointer
 };
 
 } // namespace sluice

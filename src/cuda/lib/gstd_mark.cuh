@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Marks the runs of a group of bytes of a Gstd part. A thread takes an entry and marks the first
-// whole word of each of its runs; bytes of a run before that word are listed.
+// Finds the runs of a group of a Gstd part (gstd_part.cuh explains group, piece, entry and run). A
+// thread takes a sequence, whose record says where its literals and its match lie. For each of
+// these two runs the thread marks the first whole word that the run has in the group. Before that
+// word a run may have up to three bytes, in a word that begins with bytes of another run. Such
+// bytes go into the list m_shared.inside.
 #pragma once
 
 #include "cuda/lib/gstd_part.cuh"
@@ -11,33 +14,33 @@ namespace sluice {
 
 template <uint32_t Warps>
 class GstdMarker {
-protected:
-    using Tile = GstdExpandTile;
     using Part = GstdPart;
     using Shared = GstdExpandShared<Warps>;
     static constexpr uint32_t kThreads = Warps * kWarpSize, kGroup = Shared::kGroup,
                               kMarks = Shared::kMarks, kMostInside = Shared::kMostInside;
 
-    __device__ GstdMarker(const Tile& tile, Shared& shared)
-        : m_tile(tile), m_shared(shared), m_warp(uniform(warpIndex())),
-          m_startsAt(sharedAddress(shared.starts)), m_below(lanesBelow())
+public:
+    __device__ explicit GstdMarker(Shared& shared)
+        : m_shared(shared), m_warp(uniform(warpIndex())), m_startsAt(sharedAddress(shared.starts)),
+          m_below(lanesBelow())
     {
-        asm volatile(""
-                     : "+r"(m_startsAt), "+r"(m_below)); // otherwise they are computed at each
-                                                         // use
+        // Without this statement the compiler computes these two members anew at each use.
+        asm volatile("" : "+r"(m_startsAt), "+r"(m_below));
     }
 
+    __device__ uint32_t warp() const { return m_warp; }
     __device__ void clearStarts() const
     {
         if (threadIdx.x <= kMarks) m_shared.starts[threadIdx.x] = 0;
     }
-    // Finds the entry that each piece of the part begins with.
+    // Finds, for each piece of the part, the sequence to which the piece's first byte belongs, and
+    // stores its number in m_shared.first.
     __device__ void findFirst(const Part& part) const
     {
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
         if (threadIdx.x == 0) m_shared.first[pieces] = kNoEntry;
         const uint2* const records = global(part.records);
-        constexpr uint32_t together = 4; // loads under way
+        constexpr uint32_t together = 4; // records that a thread loads before it uses the first
 #pragma unroll 1
         for (uint32_t i = threadIdx.x; i < part.sequences; i += together * kThreads) {
             uint32_t words[together], next[together];
@@ -62,39 +65,19 @@ protected:
             enter(part.sequences, tail, size, pieces);
         }
     }
-    __device__ void enter(uint32_t i, uint32_t begin, uint32_t next, uint32_t pieces) const
-    {
-        const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
-#pragma unroll 1
-        for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
-            m_shared.first[piece] = i;
-    }
-    // Returns the length of a sequence, from the first words of its record and of the next.
-    __device__ static uint32_t lengthOf(uint32_t word, uint32_t next)
-    {
-        return ((next - word - 1) & 0xffff) + 1;
-    }
 
-    // Loads the first entries that meet the group at `at`, one a thread: both words, and the first
-    // word of the next.
+    // Loads one record per thread: for thread 0 that of the sequence to which byte `at` of the part
+    // belongs, the first byte of a group; for the others those of the next sequences. Returns both
+    // words of the record, and the first word of the record that follows.
     __device__ uint3 load(const Part& part, uint32_t at) const
     {
         return at < part.end - part.begin
                    ? loadFrom(part, m_shared.first[at / kPiece] + threadIdx.x)
                    : make_uint3(0, 0, 0);
     }
-    __device__ static uint3 loadFrom(const Part& part, uint32_t i)
-    {
-        const uint2* record = part.records;
-        // Without this the address is a sum of uniform registers, which are moved for each load.
-        asm volatile("" : "+l"(record));
-        record = global(record) + i;
-        const bool here = i < part.sequences;
-        const uint2 words = here ? record[0] : make_uint2(0, 0);
-        return make_uint3(words.x, words.y, here ? record[1].x : 0);
-    }
 
-    // Marks the runs of the group at `at`.
+    // Marks the runs of the group at byte `at` of the part. `words` is what load returned for it.
+    // `half` (0 or 1) chooses one of the two counters in m_shared.insideCount.
     __device__ void mark(const Part& part, uint32_t at, uint3 words, uint32_t half) const
     {
         const uint32_t size = part.end - part.begin, end = min(kGroup, size - at);
@@ -110,7 +93,8 @@ protected:
             const bool here = i < part.sequences;
             const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
             const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
-            // These count from the group's beginning; an entry that does not exist has no bytes.
+            // These positions count from the group's beginning. For threads without a sequence they
+            // lie behind the group, so that nothing is marked.
             const int32_t from = static_cast<int32_t>(here ? begin - at : end + 1);
             const int32_t between = static_cast<int32_t>(match - begin) + from;
             const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
@@ -123,14 +107,46 @@ protected:
                 wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
             words = after;
         }
-        // The literals behind the last sequence are already in their places.
+        // The literals behind the last sequence are a run whose distance is 0: they stand in their
+        // places.
         if (m_warp == 0 && part.tail < at + end) {
             const int32_t from = static_cast<int32_t>(laneIndex() == 0 ? part.tail - at : end + 1);
             put(half, end, from, static_cast<int32_t>(end), static_cast<int32_t>(end), 0, 0, 0, 0);
         }
     }
-    // Marks two runs, [from, between) and [between, to), as far as they are in [0, end) of the
-    // group.
+
+private:
+    // Sequence i makes the bytes [begin, next) of the part. Stores i in m_shared.first for each
+    // piece whose first byte is one of these.
+    __device__ void enter(uint32_t i, uint32_t begin, uint32_t next, uint32_t pieces) const
+    {
+        const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
+#pragma unroll 1
+        for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
+            m_shared.first[piece] = i;
+    }
+    // Returns how many bytes a sequence makes. `word` and `next` are the first words of its record
+    // and of the next record, with positions of 16 bits. A sequence makes 1 to 65,536 bytes, so a
+    // difference of 0 stands for 65,536.
+    __device__ static uint32_t lengthOf(uint32_t word, uint32_t next)
+    {
+        return ((next - word - 1) & 0xffff) + 1;
+    }
+    __device__ static uint3 loadFrom(const Part& part, uint32_t i)
+    {
+        const uint2* record = part.records;
+        // Without this statement the compiler keeps the address as a sum of uniform registers, and
+        // moves these to each lane's registers for each load.
+        asm volatile("" : "+l"(record));
+        record = global(record) + i;
+        const bool here = i < part.sequences;
+        const uint2 words = here ? record[0] : make_uint2(0, 0);
+        return make_uint3(words.x, words.y, here ? record[1].x : 0);
+    }
+    // Marks two runs, [from, between) and [between, to), as far as they lie in [0, end) of the
+    // group: literals, whose sources are `literalDelta` bytes away, and a match, whose sources are
+    // `matchDelta` bytes away. `overlaps` is 1 if the match is longer than its offset; `match` is
+    // the byte of the part at which the match begins, and is used only if it overlaps.
     __device__ void put(uint32_t half, uint32_t end, int32_t from, int32_t between, int32_t to,
                         int32_t literalDelta, int32_t matchDelta, uint32_t overlaps,
                         uint32_t match) const
@@ -144,7 +160,7 @@ protected:
         bool inside[2];
 #pragma unroll
         for (uint32_t k = 0; k < 2; ++k) {
-            const int32_t word = (first[k] + 3) & ~3; // times 4
+            const int32_t word = (first[k] + 3) & ~3; // the byte of the run's first whole word
             const uint32_t bit = 1u << (static_cast<uint32_t>(word) / 4 & 31);
             const uint32_t flag = k == 1 ? overlaps : 0;
             putWord(m_startsAt, word, last[k], bit, 2 * delta[k] + static_cast<int32_t>(flag));
@@ -169,7 +185,8 @@ protected:
                 m_shared.inside[place] = make_int2(first[k] + bytes[k] * 0x10000, delta[k]);
         }
     }
-    // Stores run and bit of a word if word < last.
+    // If word < last, stores `run` for the word at byte `word` of the group and sets its mark,
+    // which is `bit`. `starts` is the address of the marks in shared memory.
     __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit,
                                    int32_t run)
     {
@@ -181,8 +198,10 @@ protected:
             : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "n"(kRunAt)
             : "memory");
     }
-    // Adds in one lane. The compiler makes atomicAdd() sum over the warp first, and would do so
-    // here too if it knew that the address is uniform.
+    // Adds `value` at an address in shared memory and returns what was there; one lane calls this.
+    // With atomicAdd() the compiler would first add up the values of the warp's lanes. It would do
+    // so here too if it knew that the address is uniform, so the caller adds m_below, which is 0 in
+    // lane 0.
     __device__ static uint32_t addShared(uint32_t at, uint32_t value)
     {
         uint32_t before;
@@ -200,11 +219,10 @@ protected:
     static constexpr uint32_t kCountAt = offsetof(Shared, insideCount) - offsetof(Shared, starts);
     static constexpr int kRunAt = sizeof(Shared::starts);
 
-    const Tile& m_tile;
     Shared& m_shared;
     const uint32_t m_warp;
-    uint32_t m_startsAt; // the address of the marks
-    uint32_t m_below;    // a bit for each lane below
+    uint32_t m_startsAt; // the address of m_shared.starts in shared memory
+    uint32_t m_below;    // a bit for each lane below this one
 };
 
 } // namespace sluice

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what both Gstd kernels need of a tile: 16-bit words of its source, stores to its
-// destination, and waiting for what the other kernel publishes.
+// A tile as both Gstd kernels see it: the 16-bit words of its source, stores to its destination,
+// and waiting for words that the other kernel publishes. The two kernels may run at the same time.
+// A word that one of them publishes in the tile's slot of scratch is a status plus the epoch of the
+// turn (src/cuda/enqueue_gstd.cpp), so that the word of an older turn is not taken for one of this
+// turn.
 #pragma once
 
 #include "layout/base.h"
@@ -14,9 +17,11 @@
 
 namespace sluice {
 
-constexpr uint32_t kDoneAt = 1; // word of a slot: the epoch of the last turn that is done with it
+// The index of the word of a slot in which a turn leaves its epoch when it is done with the slot.
+constexpr uint32_t kDoneAt = 1;
 
-// Waits for a word to have this epoch, and returns its status.
+// Waits until the word has this epoch, and returns its status, or SLUICE_ST_INTERNAL after
+// kMostPolls polls.
 __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t epoch)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
@@ -26,9 +31,9 @@ __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t epoch)
     }
     return SLUICE_ST_INTERNAL;
 }
-// A warp waits for a word to be this epoch. Its lanes leave the loop together, and the compiler
-// must see that: after a loop that lanes might leave one by one it takes them for divergent, and
-// every shuffle and vote costs twice as much.
+// A warp waits until the word is this epoch; returns false after kMostPolls polls. The lanes leave
+// the loop together, and the vote shows that to the compiler: otherwise it would take the lanes for
+// divergent from here on, and each shuffle and vote would cost twice as much.
 __device__ inline bool waitForEpoch(const uint32_t* word, uint32_t epoch)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
@@ -42,12 +47,14 @@ struct GstdTile {
     const uint32_t* source;
     uint8_t* destination;
 
+    // Returns the 16-bit word `index` of the source.
     __device__ uint32_t word(uint32_t index) const
     {
         return source[index / 2] >> index % 2 * 16 & 0xffff;
     }
 
-    // Stores four bytes at `at`, a multiple of 4, but none at `end` or behind.
+    // Stores four bytes at byte `at` of the tile, a multiple of 4. Bytes from position `end` on are
+    // not stored.
     __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
     {
         if (at + 4 <= end) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: finds the intervals that a warp works on, and the interval to which a
-// piece of its output belongs. shaders/lib/intervals.glsl explains the method.
+// Load balancing for intervals: finds the intervals that a warp works on, and the interval to which
+// a piece of its output belongs. shaders/lib/intervals.glsl explains the method.
+//
+// The *work* of an interval is its elements and a fixed cost, counted in elements. The work of all
+// intervals, in their order, is divided into *shares*, one per warp. A warp takes its share in
+// *rounds* of 32 intervals, one per lane. "Before" an interval always means the sum of the lengths
+// of all intervals with a lower index. Sums are limited to 2^32 - 1.
 #pragma once
 
 #include "formulas/interval.h"
@@ -12,6 +17,7 @@ namespace sluice {
 constexpr uint32_t kIntervalWarps = SLUICE_INTERVAL_SHARES;
 constexpr uint32_t kIntervalThreads = kIntervalWarps * kWarpSize;
 
+// These return a value, sum or difference that is limited to the type's range.
 __device__ inline uint32_t saturated(uint64_t value)
 {
     return value > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(value);
@@ -32,8 +38,9 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
     return value;
 }
 
-// Returns the exclusive sum over the block, with one barrier. No thread may use `sums` between the
-// barrier before this one and the barrier after it.
+// Returns the sum of the values of all threads before this one in the block, with one barrier, and
+// the `total` of all. From the caller's last barrier before the call to its next barrier after it,
+// no other code may use `sums`.
 __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
                                           uint64_t (&sums)[kIntervalWarps])
 {
@@ -51,7 +58,8 @@ __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
     return before + inclusive - value;
 }
 
-// Returns the exclusive sum over the warp, saturated.
+// Returns the sum of the values of the lanes before this one, limited to 2^32 - 1, and the `total`
+// of all.
 __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& total)
 {
     if (__any_sync(kAllLanes, value >= 1u << 27)) {
@@ -64,12 +72,14 @@ __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& tota
     return inclusive - value;
 }
 
-// The list of intervals. The intervals of a bulk operation are the runs of items between its
-// indices, one more than there are indices.
+// A list of intervals in the form that the host gives it: lengths (*counts*), offsets, or the
+// indices of a bulk operation. The intervals of a bulk operation are the *runs* of items between
+// its indices; there is one run more than there are indices.
 template <uint32_t Form>
 struct IntervalList {
     const IntervalParams& p;
     const uint32_t* counts;
+    // Numbers of entries, of items (bulk operations) and of intervals.
     uint32_t listed, items;
     uint32_t intervals;
 
@@ -97,6 +107,7 @@ struct IntervalList {
         return static_cast<uint32_t>(min(begin, static_cast<uint64_t>(items)));
     }
 
+    // Returns the length of interval i.
     __device__ uint32_t length(uint32_t i) const
     {
         if constexpr (Form == SLUICE_INTERVAL_COUNTS) return __ldg(counts + i);
@@ -106,7 +117,7 @@ struct IntervalList {
         return static_cast<uint32_t>(subSaturated(end, runBegin(i)));
     }
 
-    // Returns the sum of all lengths.
+    // Returns the sum of the lengths of all intervals.
     __device__ uint32_t elements() const
     {
         if constexpr (Form == SLUICE_INTERVAL_COUNTS)
@@ -116,7 +127,8 @@ struct IntervalList {
                                                : items;
     }
 
-    // Returns the elements before interval `batch` * SLUICE_INTERVAL_BATCH.
+    // Returns the sum of the lengths of the intervals before the batch. A batch is
+    // SLUICE_INTERVAL_BATCH intervals.
     __device__ uint32_t beforeBatch(uint32_t batch) const
     {
         const uint32_t i = batch * SLUICE_INTERVAL_BATCH;
@@ -134,30 +146,30 @@ struct IntervalList {
     }
 };
 
-// A lane's interval in a round.
+// A lane's interval, and the warp's share of it in a round.
 struct Interval {
     uint32_t index;
-    uint32_t count; // elements
-    uint32_t before;
-    uint32_t from, to; // the elements that this warp processes; none if from == to
-    bool owned;        // this warp processes the interval's end
+    uint32_t count;    // its length
+    uint32_t before;   // the sum of the lengths of all intervals before it
+    uint32_t from, to; // this warp does elements [from, to) of the interval in this round
+    bool owned;        // this warp does what belongs to the interval's end
 };
 
-// A warp's share of the work. All lanes together call each function.
+// A warp's share of the work. All lanes call each function together.
 template <uint32_t Form>
 struct IntervalShare {
     const IntervalParams& p;
     IntervalList<Form> list;
-    const uint32_t warp; // of the block
-    uint32_t larges = 0; // number of large shares, which come first
-    uint32_t done = 0;   // of the share's work
+    const uint32_t warp; // number of the warp in the block
+    uint32_t larges = 0; // number of large shares; those come first
+    uint32_t done = 0;   // work of this share that is done
     uint32_t base = 0;   // first interval of the next round
-    uint32_t before = 0; // the elements before it
-    uint32_t rounds = 0; // rounds that may still follow; a consistent list never needs more
+    uint32_t before = 0; // the sum of the lengths of the intervals before `base`
+    uint32_t rounds = 0; // how many rounds may still follow; a valid list never reaches this limit
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
-    // Returns the share's place in the work. It is computed each time, because copies need the
-    // registers.
+    // The bounds of the share, in units of work. They are computed for each use, since copies need
+    // the registers.
     __device__ uint32_t number() const { return blockIdx.x * (blockDim.x / kWarpSize) + warp; }
     __device__ uint32_t size() const { return number() < larges ? p.large : p.tile; }
     __device__ uint64_t begin() const
@@ -165,7 +177,7 @@ struct IntervalShare {
         return uint64_t{number()} * p.tile + uint64_t{min(number(), larges)} * (p.large - p.tile);
     }
     __device__ uint64_t end() const { return begin() + size(); }
-    // Returns where the work on interval i starts if `first` elements are before it.
+    // Returns where the work on interval i starts, if `first` elements are before it.
     __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
     {
         return first + static_cast<uint64_t>(i) * cost();
@@ -178,6 +190,7 @@ struct IntervalShare {
         if (list.intervals == 0) return;
         const uint64_t work = workBefore(min(list.elements(), p.capacity), 0) +
                               static_cast<uint64_t>(list.intervals) * cost();
+        // Large shares cover the work except about the last p.tail of it.
         larges = uniform(static_cast<uint32_t>(static_cast<float>(subSaturated(work, p.tail)) /
                                                static_cast<float>(p.large)));
         if (begin() >= work) return;
@@ -186,8 +199,8 @@ struct IntervalShare {
         rounds = size() / cost() / kWarpSize + size() / p.window + 4;
     }
 
-    // Finds the last batch whose work starts at or before begin(). Each lane probes one place a
-    // round.
+    // Returns the last batch whose work starts at or before begin(). In each step of the search,
+    // every lane tests one batch, and 32 times fewer batches are left.
     __device__ uint32_t findBatch()
     {
         uint32_t first = 0, count = (list.intervals - 1) / SLUICE_INTERVAL_BATCH + 1;
@@ -205,7 +218,7 @@ struct IntervalShare {
         return first;
     }
 
-    // Skips the rounds of a batch before the one in which begin() lies.
+    // Goes on from the start of a batch to the round in which begin() lies.
     __device__ void skipRounds()
     {
         constexpr uint32_t kRounds = SLUICE_INTERVAL_BATCH / kWarpSize;
@@ -227,25 +240,28 @@ struct IntervalShare {
         }
     }
 
-    // A round with little work is not split; the share in which it begins does all of it.
+    // Returns whether a round is *whole*: it has so little work that it is not split between
+    // shares, and the share in which it begins does all of it. `first` and `after` are the sums of
+    // the lengths of all intervals before this round and before the next round.
     __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
         return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.window / 4 * 3;
     }
 
+    // Returns whether this warp has another round.
     __device__ bool more() const
     {
         return rounds != 0 && base < list.intervals && done < size() &&
                workBefore(before, base) < end();
     }
 
-    // Returns the index of the interval that this lane takes in the next round, or an index past
-    // the end of the list if there is none.
+    // Returns the index of the interval that this lane takes in the next round; it is past the end
+    // of the list if there is none.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
     // Takes the next round, with one interval per lane. `count` is the length of the lane's
-    // interval, 0 past the end of the list. A round with much work is split; then the next round
-    // has the same intervals.
+    // interval, 0 past the end of the list. If a round has much work, only a window of that work is
+    // taken, and the next round has the same intervals.
     __device__ Interval next(uint32_t count)
     {
         Interval own;
@@ -265,6 +281,7 @@ struct IntervalShare {
             own.to = mine ? most : 0;
             own.owned = exists && mine;
         } else {
+            // from .. to is the window of the round's work.
             const uint64_t from = max(first, begin() + done),
                            to = min(min(from + p.window, end()), next);
             own.to = static_cast<uint32_t>(min(subSaturated(to, at), static_cast<uint64_t>(most)));
@@ -282,18 +299,19 @@ struct IntervalShare {
         return own;
     }
 
+    // Returns the length of an interval, 0 past the end of the list.
     __device__ uint32_t lengthOf(uint32_t index) const
     {
         return index < list.intervals ? list.length(index) : 0;
     }
 };
 
-// Marks have a bit for each piece of output at which an interval begins, so the number of marks up
-// to a piece gives its interval.
+// Marks. A piece of output may be an element or a sector. A mark is a bit for the piece at which an
+// interval begins. So the number of marks up to a piece gives the interval to which it belongs.
 struct Marks {
-    static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks a lane
+    static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks for each lane
     uint32_t bits[kWarpSize];
-    uint32_t before[kWarpSize];
+    uint32_t before[kWarpSize]; // how many marks there are before each word
 
     __device__ void clear()
     {
@@ -303,8 +321,8 @@ struct Marks {
 
     __device__ void set(uint32_t piece) { atomicOr(&bits[piece / 32], 1u << piece % 32); }
 
-    // Prepares rank() and makes shared memory visible; `first` marks come before these. Returns the
-    // number of marks.
+    // Counts the marks, so that rank() can be called. `first` is how many marks come before these.
+    // Also makes the warp's earlier stores to shared memory visible. Returns the number of marks.
     __device__ uint32_t count(uint32_t first)
     {
         __syncwarp();
@@ -315,8 +333,8 @@ struct Marks {
         return __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
 
-    // Returns which of the marked intervals a piece belongs to. There must be a mark at or before
-    // it.
+    // Returns the number, among the marked intervals, of the one to which a piece belongs. There
+    // must be a mark at or before the piece.
     __device__ uint32_t rank(uint32_t piece) const
     {
         const uint32_t upTo = bits[piece / 32] & ((2u << piece % 32) - 1u);

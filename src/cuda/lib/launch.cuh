@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How kernels are launched and loaded, and how addresses reach them.
+// How kernels are loaded and launched, and how they get addresses.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,8 +20,8 @@ __host__ __device__ inline uint64_t u64From(U64Pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
-// Tells the compiler that an address from a list is one of global memory. Loads and stores through
-// other pointers are slower.
+// Returns a pointer to global memory. Without the assumption below, the compiler makes generic
+// loads and stores, which find out at run time what memory they access and are slower.
 template <typename T>
 __device__ T* globalPointer(uint64_t address)
 {
@@ -30,7 +30,7 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
-// Tells the compiler the same at an access, where it has lost track of it.
+// Tells the compiler that `pointer` is one to global memory, at an access where it has lost track.
 template <typename T>
 __device__ T* global(T* pointer)
 {
@@ -44,17 +44,18 @@ __device__ inline uint32_t sharedAddress(const void* pointer)
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// Programmatic dependent launch needs compute capability 9.0; below that this compiles to nothing,
-// and no launch may be programmatic. Once all blocks of a launch have called this or ended, the
-// programmatic launch that follows begins.
+// Programmatic dependent launch: a launch that allows it may begin before the previous launch of
+// the stream has ended. It begins once each block of the previous launch has called
+// letNextLaunchBegin or ended. This needs compute capability 9.0; below that the functions do
+// nothing, and no launch may be programmatic.
 __device__ inline void letNextLaunchBegin()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-// Waits until the previous launch has ended and its writes are visible. A programmatic launch calls
-// this before it accesses memory that the previous launch writes, or writes memory that the
+// Waits until the previous launch has ended and its stores are visible. A programmatic launch calls
+// this before it accesses memory that the previous launch stores to, or stores to memory that the
 // previous launch reads.
 __device__ inline void waitForPreviousLaunch()
 {
@@ -63,8 +64,8 @@ __device__ inline void waitForPreviousLaunch()
 #endif
 }
 
-// Returns this launch's own error; unlike <<<>>> with cudaGetLastError it leaves the application's
-// last error alone. programmatic: see letNextLaunchBegin.
+// Launches a kernel and returns the error of this launch. Unlike <<<>>> with cudaGetLastError it
+// leaves the application's last error alone. `programmatic`: see letNextLaunchBegin.
 template <typename Params>
 cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads,
                    const Params& params, uint32_t sharedBytes = 0, bool programmatic = false)
@@ -82,9 +83,10 @@ cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks,
     return cudaLaunchKernelEx(&config, kernel, params);
 }
 
-// Returns whether __CUDA_ARCH__ was at least 900 for the loaded kernel.
+// Returns whether __CUDA_ARCH__ was 900 or more when the kernel that is loaded was compiled.
 inline bool isSm90(const cudaFuncAttributes& attributes) { return attributes.ptxVersion >= 90; }
 
+// Loads a kernel, so that its first launch need not load it.
 template <typename Params>
 cudaError_t load(void (*kernel)(Params))
 {

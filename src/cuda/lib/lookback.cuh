@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: a single pass over the tiles of an input, in which each tile needs the
-// combined value of all tiles before it (its prefix). See shaders/lib/lookback.glsl for the method,
-// the scratch and the papers. A state's value is cut into pieces of 32 bits, each in a 64-bit word
-// together with the state, because words need not become visible together.
+// Decoupled look-back: a single pass over the tiles of an input, in which each tile needs its
+// *prefix*, the combined value of all tiles before it. shaders/lib/lookback.glsl describes the
+// method, the words, the layout of the scratch and the papers. A state here is one 64-bit word, or
+// two if values have 64 bits. Each word has 32 bits of the value and the kind of the state, because
+// the two words of a state need not become visible to other threads together.
 //
-// An operation is one of runs.cuh on uint32_t or uint64_t, such as Sum<uint32_t>. It must be
-// commutative.
+// An operation (Op) is one of runs.cuh on uint32_t or uint64_t, for example Sum<uint32_t>. It must
+// be commutative.
 #pragma once
 
 #include "layout/lookback.h"
@@ -14,13 +15,14 @@
 
 namespace sluice {
 
-constexpr uint32_t kTileOwn = 1;   // published: the tile's own value
-constexpr uint32_t kTileWhole = 2; // published: the value of this tile and all before it
+constexpr uint32_t kTileOwn = 1; // the kind of a state that has the tile's own value
+// The kind of a state that has the value of this tile and all before it.
+constexpr uint32_t kTileWhole = 2;
 
 struct LookbackHead {
     uint32_t ticket;
     uint32_t done;
-    uint32_t ofCommand[2]; // a command may use them; they are zero again at its end
+    uint32_t ofCommand[2]; // a command may use them; they must be zero again at its end
 };
 static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
               "the head's size is part of the requirements");
@@ -28,7 +30,7 @@ static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
 // The state that a tile has published.
 template <typename Value>
 struct LookbackState {
-    uint32_t state; // 0: nothing yet
+    uint32_t state; // its kind; 0 if there is nothing yet
     Value value;
 };
 
@@ -56,6 +58,7 @@ __device__ inline void storeRelaxed2(uint64_t* words, uint64_t first, uint64_t s
                  : "memory");
 }
 
+// Returns the state of a tile; its kind is 0 until all of its words are visible.
 template <typename Value>
 __device__ inline LookbackState<Value> loadState(const uint64_t* states, uint32_t tile)
 {
@@ -83,21 +86,21 @@ __device__ inline void storeState(uint64_t* states, uint32_t tile, Value value, 
     }
 }
 
-// Returns the first lane whose `condition` is true; 32 if there is none.
+// Returns the first lane for which `condition` holds, or 32 if it holds for none.
 __device__ inline uint32_t firstLane(bool condition)
 {
     const uint32_t lanes = __ballot_sync(kAllLanes, condition);
     return lanes == 0 ? kWarpSize : static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1);
 }
 
-// One block's view of a look-back, in shared memory.
+// A block's part in a look-back. Shared is the shared memory that it needs.
 template <typename Op>
 class Lookback {
 public:
     using Value = typename Op::Value;
 
-    // Says how many of the tiles that a warp of the scanner looks at have published, up to the
-    // first that has not, and holds their run.
+    // Each warp of the scanner finds in a round how many of its tiles have published, up to the
+    // first that has not, and the run of these tiles.
     using OneRun = Run<Op, true>;
     struct ScannedWarp {
         OneRun run;
@@ -109,8 +112,10 @@ public:
         Value value;
         uint32_t next;
         uint32_t ticket;
-        uint32_t left; // apart from `ticket`, which others may still read
-        // Even and odd rounds have separate ones, so that one barrier is enough.
+        // The number of blocks that were done before this one. It does not share a word with
+        // `ticket`, which other threads may still be reading.
+        uint32_t left;
+        // There are two halves, used in turn, so that one barrier per round is enough.
         ScannedWarp scanned[2][kMaxWarps];
     };
 
@@ -132,32 +137,30 @@ public:
         return m_shared.ticket;
     }
 
-    // Publishes the value of `tile`. The whole block calls it.
-    //   own      the tile's value, needed in thread 0 only
-    //   final    nothing before the tile counts for the tiles after it
-    //   inPlace  the caller will overwrite the tile's input
+    // Publishes the value of `tile`; the whole block calls this. `own` is the tile's value, in
+    // thread 0 only. `final` says that later tiles need nothing from before this tile, for example
+    // because a segment begins in it. `inPlace` says that the caller will overwrite the tile's
+    // input.
     __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
     {
         store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
-        // In place, a block that computes this tile itself must not read overwritten input without
-        // also seeing this state.
+        // If the operation works in place, a block that computes this tile's value itself must not
+        // read overwritten input without also seeing this state.
         if (inPlace && threadIdx.x == 0) __threadfence();
     }
 
-    // Returns the combined value of all tiles before `tile`, whose own value is published already.
-    // The whole block calls it.
-    //   own, final, inPlace  as for publish
-    //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER:
-    //              look at none
-    //   scanned    block 0 is a scanner
-    //   recompute  bool (uint32_t tile, Value& value): computes a tile's value from the input, by
-    //              the whole block; true if nothing before that tile counts
+    // Returns the prefix of `tile`, whose own value has been published. The whole block calls this.
+    // `own`, `final` and `inPlace` are as for publish. `polls` is how often a tile that has
+    // published nothing is polled; with SLUICE_LOOKBACK_NEVER no state is read. `scanned` says that
+    // block 0 is a scanner. recompute(tile, value) computes a tile's value from the input, with the
+    // whole block, and returns true if nothing before that tile counts.
     template <typename Recompute>
     __device__ Value wait(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
                           bool scanned, Recompute recompute)
     {
         final = final || tile == 0;
-        if (inPlace && polls == SLUICE_LOOKBACK_NEVER) polls = 0; // a finished tile's input is gone
+        // In place, the input of finished tiles has been overwritten, so their states must be read.
+        if (inPlace && polls == SLUICE_LOOKBACK_NEVER) polls = 0;
         Value before = Op::identity();
         uint32_t next = tile;
         while (next != 0) {
@@ -182,13 +185,15 @@ public:
                 }
                 if (next == 0 && !final) store(tile, Op::combine(before, own), kTileWhole);
             }
-            scanned = false; // the scanner did not arrive in time
-            __syncthreads(); // before m_shared is written again
+            // If there was a scanner, it was too late: the block looks back itself from now on.
+            scanned = false;
+            // This barrier comes before m_shared is written again.
+            __syncthreads();
         }
         return before;
     }
 
-    // Looks once at what lies before `tile`, in thread 0, for await().
+    // Loads the state of the tile before `tile`, for await. The result is valid in thread 0.
     using Seen = LookbackState<Value>;
     __device__ Seen peek(uint32_t tile) const
     {
@@ -196,8 +201,9 @@ public:
         return threadIdx.x == 0 && tile != 0 ? loadState<Value>(m_states, tile - 1) : nothing;
     }
 
-    // Waits in thread 0 until the scanner has come to `tile`. Leaves in m_shared the tile's prefix
-    // and how many tiles are still missing, 0 or all.
+    // Thread 0 waits until the scanner has reached `tile`. It leaves the tile's prefix in
+    // m_shared.value, and in m_shared.next how many tiles are missing in that prefix: 0, or `tile`
+    // if the scanner has not come after `polls` polls. `seen` is the result of peek.
     __device__ void await(uint32_t tile, uint32_t polls, Seen seen)
     {
         if (threadIdx.x != 0) return;
@@ -208,7 +214,7 @@ public:
         m_shared.next = found ? 0 : tile;
     }
 
-    // Does publish() and wait(). The whole block calls it.
+    // Does publish() and wait(); the whole block calls it.
     template <typename Recompute>
     __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
                             Recompute recompute)
@@ -217,8 +223,8 @@ public:
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // All of block 0 scans: it replaces the tiles' own values by the values up to their ends, a
-    // tile a thread at a time. It gives up if nothing comes for long.
+    // The whole block 0 is the scanner: it turns the tiles' own values into inclusive values, one
+    // tile per thread at a time. The scanner gives up after `polls` rounds without a new value.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         OneRun carry;
@@ -227,7 +233,8 @@ public:
             const uint32_t at = base + threadIdx.x;
             LookbackState<Value> seen = {0, Op::identity()};
             if (at < tiles) seen = loadState<Value>(m_states, at);
-            const uint32_t ready = firstLane(seen.state == 0); // the tiles behind have to wait
+            // How many of the warp's tiles have published, up to the first that has not.
+            const uint32_t ready = firstLane(seen.state == 0);
             const OneRun run = inclusiveRun(OneRun{seen.value, seen.state == kTileWhole});
             ScannedWarp& warp = m_shared.scanned[turn][warpIndex()];
             if (laneIndex() + 1 == ready) warp.run = run;
@@ -235,7 +242,8 @@ public:
             __syncthreads();
 
             OneRun before;
-            bool open = true, mine = false; // open: all warps so far are ready to their ends
+            // `open` says that all tiles of the warps so far have published.
+            bool open = true, mine = false;
             uint32_t taken = 0;
             for (uint32_t i = 0; i < blockDim.x / kWarpSize; ++i) {
                 if (i == warpIndex()) {
@@ -254,17 +262,18 @@ public:
         }
     }
 
-    // Announces that this block no longer reads or writes states. The whole block calls it once,
-    // and may do other work during the latency, until clean().
+    // Tells the other blocks that this block reads and writes no more states. The whole block calls
+    // it once. Work between this and clean() hides the latency of the atomic.
     __device__ void leave()
     {
         __syncthreads();
         if (threadIdx.x != blockDim.x - 1) return;
-        __threadfence(); // states are stored before another block clears them
+        // The states must be stored before another block clears them.
+        __threadfence();
         m_shared.left = atomicAdd(&m_head->done, 1u);
     }
 
-    // The last block to leave clears the scratch. The whole block calls it.
+    // The last block to leave clears the scratch. The whole block calls this.
     __device__ void clean(uint32_t tiles)
     {
         __syncthreads();
@@ -277,7 +286,8 @@ public:
     }
 
 private:
-    // Joins the lanes up to this one. It assumes that heads are rare.
+    // Returns the run of this lane and those below it. It is fast if no lane has a head, which is
+    // the usual case.
     static __device__ OneRun inclusiveRun(OneRun run)
     {
         if (firstLane(run.head) == kWarpSize) {
@@ -289,19 +299,22 @@ private:
         return join(warpExclusiveRun(run, total), run);
     }
 
+    // Stores a tile's state, in thread 0.
     __device__ void store(uint32_t tile, Value value, uint32_t state)
     {
         if (threadIdx.x == 0) storeState(m_states, tile, value, state);
     }
 
-    // One warp adds to `before` what the tiles below `next` have published. It leaves in m_shared
-    // the sum and how many tiles are still missing, and returns the latter; the last of those did
-    // not publish in time.
+    // One warp combines with `before` the values that the tiles below `next` have published, the
+    // nearest first. It leaves the result in m_shared.value. It returns, and leaves in
+    // m_shared.next, a number n: the values of tiles 0 to n - 1 are still missing. If n is not 0,
+    // tile n - 1 did not publish within `polls` polls.
     __device__ uint32_t poll(uint32_t next, Value before, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
         for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
-            // Nothing lies before the first tile.
+            // Lanes that would look before the first tile act as if they had found an inclusive
+            // value of nothing.
             LookbackState<Value> seen = {kTileWhole, Op::identity()};
             if (lane < next) seen = loadState<Value>(m_states, next - 1 - lane);
             const uint32_t missing = firstLane(seen.state == 0),
@@ -320,8 +333,9 @@ private:
         return next;
     }
 
-    // Returns whether a tile that was computed from the input has still not published; if it has,
-    // its input may have been overwritten in place.
+    // Returns whether a tile has still not published. The block asks this after it has computed the
+    // tile's value from the input. If the operation works in place and the tile has published, its
+    // input may have been overwritten meanwhile, and the computed value is not valid.
     __device__ bool isUnpublished(uint32_t tile)
     {
         __threadfence();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One warp turns LZ tokens into bytes, many bytes at once; shaders/lib/lz_expand.glsl explains the
-// method.
+// One warp turns LZ tokens into bytes, many at once. shaders/lib/lz_expand.glsl explains the method
+// and its words: a token is a literal or a match; tokens are *placed* when the bit of their first
+// byte is set; a *group* is the bytes that the warp makes at once.
 #pragma once
 
 #include "layout/base.h"
@@ -8,41 +9,46 @@
 
 namespace sluice {
 
-// A token has the length - 1 in the upper half, and in the lower half a literal's byte or a match's
-// distance - 1. Matches have at least 3 bytes; one of 65,536 bytes or more is given as 65,536
-// bytes, which no tile can hold.
+// The upper half of a token is its length - 1; the lower half is a literal's byte or a match's
+// distance - 1. Matches have at least 3 bytes. A match of 65,536 bytes or more gets the length
+// 65,536, which fits in no tile of 64 KiB, because the first byte of a tile cannot be part of a
+// match.
 __device__ inline bool isMatch(uint32_t token) { return token > 0xffff; }
 __device__ inline uint32_t tokenLength(uint32_t token) { return (token >> 16) + 1; }
 
-// Bytes of output that a lane makes at once, and tokens that it places. The shader has half as
-// many; here a tile takes more registers and shared memory and waits for memory half as often.
+// A lane makes this many bytes of a group, and places as many tokens at once. The shader has half
+// as many. With twice as many, a tile takes more registers and shared memory, but the warp waits
+// for memory half as often.
 constexpr uint32_t kPerLane = 8;
-constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that a warp makes at once
-constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // tokens
-constexpr uint32_t kTokenRing = 2048;                    // tokens
-constexpr uint32_t kStartRing = 64;                      // words of bits, each for 32 bytes of
-                                                         // output
+constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that the warp makes at once
+constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // most tokens that are placed at once
+constexpr uint32_t kTokenRing = 2048;                    // tokens that the ring holds
+// Words of the ring of bits; a word has the bits of 32 bytes of output.
+constexpr uint32_t kStartRing = 64;
 
 struct __align__(16) ExpandShared
 {
-    uint32_t starts[kStartRing]; // a bit for each byte of output that begins a token
+    // A bit for each byte of output, set if a token's bytes begin there.
+    uint32_t starts[kStartRing];
     uint32_t token[kTokenRing];
-    uint4 group[kWarpSize]; // for each byte of a group 16 bits: its value, or the byte it copies
+    // For each byte of a group 16 bits (an entry, see kValue).
+    uint4 group[kWarpSize];
 };
 
-// Tile is LinearTile or PitchedTile (pitch.cuh). All lanes call each function together.
+// Turns the tokens in shared.token into the bytes of a tile. Tile is LinearTile or PitchedTile
+// (pitch.cuh). All lanes call each function together.
 template <typename Tile>
 struct LzExpander {
-    static constexpr uint32_t kGroupWords = kGroup / 32; // of bits
+    static constexpr uint32_t kGroupWords = kGroup / 32; // words of bits for a group
 
     ExpandShared& shared;
-    const Tile& out;             // 4-byte aligned
-    uint32_t size;               // bytes in the tile
-    uint32_t placed = 0;         // tokens placed in `starts`
-    uint32_t end = 0;            // bytes that they make
-    uint32_t at = 0;             // bytes made, a multiple of kGroup
-    uint32_t begun = 0;          // tokens that begin before `at`
-    uint32_t below[kGroupWords]; // the bits of a group that stand below this lane's own
+    const Tile& out;             // the tile's output, 4-byte aligned
+    uint32_t size;               // bytes of the tile
+    uint32_t placed = 0;         // tokens that have been placed
+    uint32_t end = 0;            // bytes that the placed tokens make
+    uint32_t at = 0;             // bytes that have been made, a multiple of kGroup
+    uint32_t begun = 0;          // placed tokens that begin before `at`
+    uint32_t below[kGroupWords]; // ones for the bytes of a group before this lane's own
 
     __device__ void begin()
     {
@@ -51,8 +57,8 @@ struct LzExpander {
         for (uint32_t i = 0; i < kGroupWords; ++i) {
             below[i] = i < word ? kAllLanes : i == word ? (1u << lane * kPerLane % 32) - 1 : 0;
         }
-        // The loop is unrolled, because after a loop whose end depends on the lane the compiler
-        // takes the lanes for divergent, see uniform().
+        // The loop does not count from `lane`: behind a loop whose number of iterations depends on
+        // the lane, the compiler takes the lanes for divergent (uniform() in warp.cuh).
         static_assert(kStartRing % kWarpSize == 0);
 #pragma unroll
         for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i)
@@ -60,9 +66,9 @@ struct LzExpander {
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete` and makes the whole groups that they fill. If more
-    // tokens will come, fewer than kPlacedAtOnce may be left waiting. Returns the error of the
-    // first bad token, if any.
+    // Places the tokens with numbers below `complete` and makes the whole groups that they fill. If
+    // `more` tokens will follow, up to kPlacedAtOnce - 1 may wait. Returns the error of the first
+    // bad token, or SLUICE_ST_OK.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
         const uint32_t least = more ? kPlacedAtOnce : 1;
@@ -82,9 +88,9 @@ struct LzExpander {
     }
 
 private:
-    // Places up to kPlacedAtOnce tokens, kPerLane a lane, from `placed` rounded down to a multiple
-    // of kPerLane on, as far as they begin in the ring. Returns the error of the first bad one, if
-    // any.
+    // Places up to kPlacedAtOnce tokens, kPerLane in each lane; the first lane's begin at `placed`,
+    // rounded down to a multiple of kPerLane. Tokens whose bytes begin behind the ring of bits
+    // wait. Returns the error of the first bad token, or SLUICE_ST_OK.
     __device__ uint32_t place(uint32_t complete)
     {
         const uint32_t room = at + kStartRing * 32;
@@ -109,7 +115,9 @@ private:
         const uint32_t inclusive = warpInclusiveSum(start[kPerLane]),
                        last = end + __shfl_sync(kAllLanes, inclusive, 31);
         const uint32_t before = end + inclusive - start[kPerLane];
-        uint32_t far = 0, take = (1u << kPerLane) - 1; // a bit for each token
+        // Bit i of `far` is set if the source of the lane's token i lies before the tile. Bit i of
+        // `take` is set if the token is placed now.
+        uint32_t far = 0, take = (1u << kPerLane) - 1;
 #pragma unroll
         for (uint32_t i = 0; i <= kPerLane; ++i)
             start[i] += before;
@@ -150,12 +158,13 @@ private:
         return SLUICE_ST_OK;
     }
 
-    // Makes the kGroup bytes from `at` on, kPerLane a lane. A group that is not whole has bytes
-    // past `end`, which are not written.
+    // Makes the kGroup bytes from `at` on, kPerLane in each lane. If the group is not whole, bytes
+    // from `end` on are not stored.
     template <bool Whole>
     __device__ void makeGroup()
     {
-        // Load-balancing search: the bits up to a byte count its token.
+        // The load-balancing search: the number of bits set up to a byte, less 1, is the number of
+        // the token that makes the byte.
         const uint32_t lane = laneIndex(), self = kPerLane * lane;
         uint4* const group = reinterpret_cast<uint4*>(shared.starts) +
                              at / kGroup * (kGroup / 128) % (kStartRing / 4);
@@ -169,8 +178,8 @@ private:
         }
         static_assert(kPerLane == 8);
         const uint32_t own = reinterpret_cast<const uint8_t*>(group)[lane];
-        // A byte of a match whose source lies inside the group copies that byte; any other has a
-        // value.
+        // If the source of a byte lies inside the group, the byte's entry refers to the source's
+        // entry. All other entries have the byte's value.
         uint32_t entry[kPerLane];
         bool chained = false;
 #pragma unroll
@@ -178,7 +187,8 @@ private:
             index += own >> k & 1;
             const uint32_t t = shared.token[index % kTokenRing];
             const uint32_t source =
-                self + k - 1 - (t & 0xffff); // counts from `at`; wraps before it
+                // The source's place in the group; if it lies before the group, a large number.
+                self + k - 1 - (t & 0xffff);
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;
             if (isMatch(t) && source >= kGroup)
@@ -187,7 +197,8 @@ private:
             chained = chained || inside;
         }
         begun = __shfl_sync(kAllLanes, index, 31) + 1;
-        __syncwarp(); // the bits are read
+        // After this barrier all lanes have read the bits, which may now be overwritten.
+        __syncwarp();
         if (__any_sync(kAllLanes, chained)) follow(entry);
 
         const uint32_t position = at + self;
@@ -209,15 +220,16 @@ private:
         }
         at += kGroup;
         if (lane < kGroupWords / 4) group[lane] = make_uint4(0, 0, 0, 0);
-        __syncwarp(); // the bytes are visible
+        // This makes the bytes visible to the lanes that will copy them.
+        __syncwarp();
     }
 
-    // A byte of a group is stored as its value with this flag, or as the place in `group`, in
-    // bytes, of the byte that it copies.
+    // The entry of a byte is this flag plus the byte's value, or, if its source lies inside the
+    // group, the offset in shared.group of the source's entry, in bytes.
     static constexpr uint32_t kValue = 0x8000;
 
-    // Pointer jumping: each step halves chains of sources inside the group; eight steps end the
-    // longest.
+    // Pointer jumping: each step halves all chains of sources inside the group. A chain has at most
+    // kGroup = 2^8 bytes, so eight steps end the longest.
     __device__ void follow(uint32_t (&entry)[kPerLane])
     {
         const uint8_t* group = reinterpret_cast<const uint8_t*>(shared.group);

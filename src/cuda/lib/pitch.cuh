@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds where the bytes of a tile lie in a destination with padded rows. shaders/lib/pitch.glsl
-// divides bit by bit, since Vulkan devices need not have 64-bit integers.
+// Finds the bytes of a tile in a destination whose rows have padding between them
+// (RegionParams::rowBytes is not 0). Regions count *logical* bytes, without the padding.
+// shaders/lib/pitch.glsl divides bit by bit, since Vulkan devices need not have 64-bit integers.
 #pragma once
 
 #include "layout/regions.h"
@@ -8,7 +9,7 @@
 
 namespace sluice {
 
-// A tile without padding, with the functions of PitchedTile.
+// A tile in a destination without padding, with the functions of PitchedTile.
 class LinearTile {
 public:
     __device__ LinearTile(const RegionParams&, uint64_t tile)
@@ -19,7 +20,9 @@ public:
     template <typename T>
     __device__ T* pointer(uint32_t n) const
     {
-        __builtin_assume(__isGlobal(m_begin)); // otherwise every access checks which memory it is
+        // Without this the compiler makes generic accesses, which find out at run time what memory
+        // it is.
+        __builtin_assume(__isGlobal(m_begin));
         return reinterpret_cast<T*>(m_begin + n);
     }
 
@@ -29,8 +32,8 @@ private:
 
 class PitchedTile {
 public:
-    // `tile` is the region's destination; its logical offset is its distance from
-    // params.destination.
+    // `tile` is the address of the tile as if there were no padding: params.destination plus its
+    // first logical byte.
     __device__ PitchedTile(const RegionParams& params, uint64_t tile)
         : m_rowBytes(params.rowBytes), m_rowPitch(params.rowPitch), m_magic(params.rowMagic),
           m_shift(params.rowShift)
@@ -41,8 +44,8 @@ public:
         m_column = static_cast<uint32_t>(offset - first * m_rowBytes);
     }
 
-    // Returns the address of byte n of the tile, n < 2^30. The four bytes of its word are
-    // contiguous in memory, since rows are whole words.
+    // Returns the address of byte n of the tile, n < 2^30. The four bytes of a word of the tile are
+    // neighbours in memory, since a row is a whole number of words.
     __device__ uint64_t address(uint32_t n) const
     {
         const uint32_t at = m_column + n, rows = __umulhi(at, m_magic) >> m_shift;

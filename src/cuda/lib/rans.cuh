@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS over a warp: 32 states fed from one list of 16-bit words, as in shaders/lib/rans.glsl and
-// word_stream.glsl, and tables of 2^log slots (kernels/slots.h). All lanes of the warp call every
-// function together.
+// rANS over a warp, with the lanes' words interleaved as in shaders/lib/rans.glsl and
+// word_stream.glsl: each lane has a state of 32 bits, which is also its bit buffer, and all lanes
+// take 16-bit words from one list. A table has 2^log *slots*, and each symbol has a range of them;
+// unlike the shaders', it has a byte for each slot (kernels/slots.h). All lanes of the warp call
+// every function together.
 #pragma once
 
 #include "layout/gstd.h"
@@ -12,17 +14,19 @@ namespace sluice {
 
 struct RansShared {
     static constexpr uint32_t kSlots = 4096, kWords = 256;
-    alignas(2 * kWords) uint16_t words[kWords]; // four rows of 64 of the list
+    alignas(2 * kWords) uint16_t words[kWords]; // four rows of 64 words of the list
     union {
         uint8_t slots[kSlots];      // the symbol of each slot
-        uint16_t codes[kSlots / 2]; // the table of a prefix code
+        uint16_t codes[kSlots / 2]; // or the entries of a prefix code's table, see takeCode
     };
-    uint32_t symbols[256]; // how many slots a symbol has; in the upper half its first one
+    // For each symbol, the number of its slots in bits 0 .. 15, and its first slot from bit 16 on.
+    uint32_t symbols[256];
 };
 
 class RansReader {
 public:
-    static constexpr uint32_t kRow = 64, kRows = 4; // of 16-bit words
+    // The 16-bit words of a row, and how many rows are in shared memory.
+    static constexpr uint32_t kRow = 64, kRows = 4;
 
     uint32_t state;
 
@@ -32,7 +36,7 @@ public:
     {
     }
 
-    // Begins with the words [first, last) of the list at a 4-byte aligned address.
+    // Begins to read the 16-bit words [first, last) of the list at a 4-byte aligned address.
     __device__ void begin(const uint32_t* address, uint32_t first, uint32_t last)
     {
         m_list = address + first / 2;
@@ -49,11 +53,12 @@ public:
         __syncwarp();
         refill(true);
     }
+    // Returns whether all words have been taken.
     __device__ bool finished() const { return m_next >= m_end; }
 
-    // Lanes with `on` and a state below 2^16 take a word each, in the order of the lanes, as long
-    // as there are words. advance() must come after at most six calls, which take three rows.
-    // `Enough` says that all lanes are on and there are words for all.
+    // Each lane that is `on` and has a state below 2^16 takes a word, in the order of the lanes, as
+    // long as there are words. After at most six calls, which take at most three rows, advance()
+    // must be called. `Enough` says that all lanes are on and that there are words for all.
     template <bool Enough = false>
     __device__ void refill(bool on)
     {
@@ -64,20 +69,23 @@ public:
         state = need && (Enough || at < m_end) ? __byte_perm(word, state, 0x5410) : state;
         m_next += 2 * static_cast<uint32_t>(__popc(takers));
     }
-    // Takes a symbol of a prefix code whose table has an entry for each `log` bits. Returns the
-    // entry: the code's length, and from bit 8 on the symbol.
+    // Decodes a symbol of a prefix code whose table has an entry for each value of `log` bits.
+    // Returns the entry: the code's length, and from bit 8 on the symbol.
     __device__ uint32_t takeCode(bool on, uint32_t log)
     {
         uint32_t at;
-        // The compiler would take three instructions for it, not two.
+        // This is one instruction. From C++ the compiler would make several, to compute the whole
+        // address.
         asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(m_codes));
         const uint32_t entry = sharedHalf(at);
-        const uint32_t shifted = __funnelshift_r(state, 0, entry); // by its lowest five bits
+        // The shift takes the lowest five bits of the entry, the code's length.
+        const uint32_t shifted = __funnelshift_r(state, 0, entry);
         state = on ? shifted : state;
         return entry;
     }
+    // Returns whether the list has at least `count` more words.
     __device__ bool holds(uint32_t count) const { return m_next + 2 * count <= m_end; }
-    // Replaces rows whose words have been taken by new ones.
+    // Replaces rows whose words have all been taken by the next rows of the list.
     __device__ void advance()
     {
         while (m_next >= m_moveAt) {
@@ -88,7 +96,8 @@ public:
             __syncwarp();
         }
     }
-    // Takes n bits, 0 .. 16. A lane that takes none is not refilled.
+    // Returns the next n bits of each lane's state, 0 .. 16, and removes them. A lane that takes no
+    // bits does not refill.
     __device__ uint32_t bits(bool on, uint32_t n)
     {
         on = on && n != 0;
@@ -97,17 +106,19 @@ public:
         if (on) state >>= n;
         return value;
     }
+    // Refills, then decodes a symbol.
     __device__ uint32_t symbol(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
     {
         refill(on);
         return take(on, slots, symbols, log);
     }
-    // Reads how many slots a class stands for (docs/format.md, 7.3).
+    // Reads the number of slots for which class `kind` stands (docs/format.md, 7.3).
     __device__ uint32_t slotsOf(bool on, uint32_t kind)
     {
         const uint32_t extra = bits(on && kind > 1, max(kind, 1u) - 1);
         return kind < 2 ? kind : 1u << (kind - 1) | extra;
     }
+    // Decodes a symbol in each lane that is `on` and has refilled.
     __device__ uint32_t take(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
     {
         const uint32_t slot = state & ((1u << log) - 1), symbol = slots[slot],
@@ -127,8 +138,8 @@ private:
         reinterpret_cast<uint32_t*>(m_shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
     }
 
-    // Loads by an address in shared memory, because a reference costs more arithmetic at each
-    // access.
+    // Loads 16 bits from an address in shared memory. An address costs less arithmetic at each
+    // access than a reference does.
     __device__ static uint32_t sharedHalf(uint32_t address)
     {
         return *static_cast<const uint16_t*>(__cvta_shared_to_generic(address));
@@ -137,12 +148,12 @@ private:
     RansShared& m_shared;
     const uint32_t m_words, m_codes; // addresses in shared memory
     const uint32_t* m_list;
-    uint32_t m_size;                  // in words of 32 bits
-    uint32_t m_next, m_end, m_moveAt; // in bytes
-    uint32_t m_ahead;                 // this lane's word of the row that comes next
+    uint32_t m_size;                  // in 32-bit words
+    uint32_t m_next, m_end, m_moveAt; // positions in the list, in bytes
+    uint32_t m_ahead;                 // this lane's 32-bit word of the next row to be stored
 };
 
-// Builds a table: rows of 32 symbols in order, then finish().
+// Builds a table: row() is called for each 32 symbols, in order, and then finish().
 struct RansTable {
     SlotTable table;
 
@@ -158,8 +169,8 @@ struct RansTable {
     __device__ bool finish() { return slotsFill(table, true); }
 };
 
-// Reads the classes of a description and builds their table. Returns false if they are no valid
-// table.
+// Reads the numbers of slots of the classes and builds their table (docs/format.md, 7.3). Returns
+// false if the table is not valid.
 __device__ inline bool ransClasses(RansReader& reader, RansShared& shared)
 {
     const bool mine = laneIndex() < SLUICE_GS_CLASSES;

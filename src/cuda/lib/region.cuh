@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads and checks the region list of a decode (RegionParams, GstdParams): how many regions there
-// are, where they lie, whether that is allowed. Writes their statuses.
+// Reads and checks the list of regions of a decode (RegionParams, GstdParams), and writes the
+// tiles' statuses. Hostile lists are rejected here: a kernel must not access any byte of a region
+// before sourceAllowed and destinationAllowed have returned true. shaders/lib/region.glsl does the
+// same in GLSL.
 #pragma once
 
 #include "cuda/lib/launch.cuh"
 
 namespace sluice {
 
-// Returns how many regions to work on: the count in device memory, if there is one, but never more
-// than the list holds.
+// Returns the number of regions: the count in device memory, if there is one, but never more than
+// the list has.
 template <typename Params>
 __device__ uint32_t regionCount(const Params& params)
 {
@@ -16,6 +18,7 @@ __device__ uint32_t regionCount(const Params& params)
     return count == nullptr ? params.maxRegionCount : min(*count, params.maxRegionCount);
 }
 
+// An entry of the list, SluiceRegion.
 struct Region {
     uint64_t source, destination, sourceSize, size;
 };
@@ -41,8 +44,8 @@ __device__ inline bool insideBuffer(uint64_t address, uint64_t size, U64Pair buf
     return address >= start && address - start <= length && size <= length - (address - start);
 }
 
-// Returns whether the source has 1 to `most` bytes and lies inside the source buffer, at any
-// alignment.
+// Returns whether the source has 1 to `most` bytes and lies inside the source buffer. It may have
+// any alignment.
 template <typename Params>
 __device__ bool sourceInside(const Params& params, const Region& region, uint64_t most)
 {
@@ -50,7 +53,7 @@ __device__ bool sourceInside(const Params& params, const Region& region, uint64_
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Does the same for a source that must be 4-byte aligned.
+// Does the same as sourceInside for a source that must be 4-byte aligned.
 template <typename Params>
 __device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t most)
 {
@@ -58,18 +61,23 @@ __device__ bool sourceAllowed(const Params& params, const Region& region, uint64
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Returns whether the destination is 4-byte aligned, has 1 to `most` bytes and lies inside the
-// destination buffer.
+// Returns whether the output is 4-byte aligned, has 1 to `most` bytes and lies inside the range.
+__device__ inline bool outputInside(const Region& region, uint64_t most, U64Pair range,
+                                    U64Pair rangeSize)
+{
+    return region.destination % 4 == 0 && region.size - 1 < most &&
+           insideBuffer(region.destination, region.size, range, rangeSize);
+}
+
+// Does the same as outputInside for the destination buffer.
 template <typename Params>
 __device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t most)
 {
-    return region.destination % 4 == 0 && region.size - 1 < most &&
-           insideBuffer(region.destination, region.size, params.destination,
-                        params.destinationSize);
+    return outputInside(region, most, params.destination, params.destinationSize);
 }
 
-// Writes the final status of one of `count` items; a failure is added to the summary behind the
-// list. One lane calls it.
+// Writes the final status of item `index` of `count`. A failure is also added to the summary behind
+// the list: the number of failures, and the first item that failed. One lane calls this.
 __device__ inline void writeStatus(U64Pair statuses, uint32_t count, uint32_t index,
                                    uint32_t status)
 {

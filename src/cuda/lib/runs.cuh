@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans of runs over a warp and a block: sums and maxima, cut into segments or not.
+// Scans over a warp and over a block: sums and maxima, cut into segments or not. A *run* is
+// neighbouring elements that were combined to one value; a *head* is an element with which a
+// segment begins.
 #pragma once
 
 #include "cuda/lib/warp.cuh"
@@ -14,7 +16,7 @@ struct Sum {
     static __device__ T combine(T a, T b) { return a + b; }
 };
 
-// The maximum of unsigned keys.
+// The maximum of unsigned keys (scan_tile.cuh).
 template <typename T>
 struct Max {
     using Value = T;
@@ -23,14 +25,15 @@ struct Max {
     static __device__ T combine(T a, T b) { return a < b ? b : a; }
 };
 
-// A run of consecutive elements. `value` combines the elements from its last segment head to its
-// end, or all elements if `head` is false because it has none.
+// The value of a run combines its elements from its last head on, or all of them if none is a head.
+// `head` says whether one is.
 template <typename Op, bool Segmented>
 struct Run {
     typename Op::Value value = Op::identity();
     bool head = false;
 };
 
+// Returns the run of `first` and, behind it, `second`.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first,
                                           const Run<Op, Segmented>& second)
@@ -43,6 +46,8 @@ __device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first,
     }
 }
 
+// runBelow returns the run of the lane `distance` lanes below this one; runOfWarpLane returns that
+// of lane `lane`.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> runBelow(const Run<Op, Segmented>& run, uint32_t distance)
 {
@@ -64,7 +69,7 @@ __device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run
     return other;
 }
 
-// Joins the runs of the lanes below this one; `total` is the run of the whole warp.
+// Returns the run of the lanes below this one; `total` is the run of the whole warp.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
                                                       Run<Op, Segmented>& total)
@@ -79,7 +84,7 @@ __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
     return laneIndex() == 0 ? Run<Op, Segmented>() : before;
 }
 
-// Joins the runs of all lanes of the warp.
+// Returns the run of the whole warp, in all lanes.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
 {
@@ -96,17 +101,17 @@ __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
     }
 }
 
-// Two lists of runs, one run a warp. Using two of these structures alternately takes one barrier a
-// list.
+// Shared memory for two lists of runs, one run for each warp. If two of these structures are used
+// in turn, one barrier per call is enough.
 template <typename Op, bool Segmented, uint32_t Warps>
 struct RunShared {
     typename Op::Value values[2][Warps];
     bool heads[2][Warps];
 };
 
-// Joins the runs of the warps below this one; `run` is the same in all lanes of a warp, and `total`
-// is the run of the block. For a second list it only gives the total, in warp 0, so that one
-// barrier serves both.
+// Returns the run of the warps below this one. `run` is the run of this warp, and `total` receives
+// that of the block. With the same barrier, `otherTotal` receives the run of the block for a second
+// list, `other`; it is valid in warp 0 only.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented>
 blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
@@ -134,13 +139,14 @@ blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
     return runOfWarpLane(before, warpIndex());
 }
 
-// Joins one list only; `shared` may be used again at once.
+// Does the same for one list. The next call may use the same `shared`.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
                                                      RunShared<Op, Segmented, Warps>& shared,
                                                      Run<Op, Segmented>& total)
 {
-    __syncthreads(); // the previous call's readers are done with `shared`
+    // After this barrier all threads have read what the previous call left in `shared`.
+    __syncthreads();
     Run<Op, Segmented> otherTotal;
     return blockRunsBefore(run, Run<Op, Segmented>(), shared, total, otherTotal);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of the scan family: loads, stores, and the mapping of element types to sums and maxima of
-// unsigned keys.
+// Tiles of scans and reductions: loads, stores, and *keys*. All minima and maxima are computed as
+// maxima of unsigned keys, one key for each element. Keys have the order of the elements' values
+// or, for a minimum, the reverse order.
 //
-// Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
+// A thread has kScanRows rows of 16 neighbouring bytes of a tile; row r of all lanes of a warp is
+// one range of memory.
 #pragma once
 
 #include "layout/lookback.h"
@@ -17,9 +19,10 @@ constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
 constexpr uint32_t kScanRows = 8;
 constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
 
-// The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
+// The lowest key of f32: that of minus infinity for a maximum, of infinity for a minimum.
 constexpr uint32_t kLowestKey = 0x007fffff;
 
+// encodeKey returns the key of an element, decodeKey the element of a key.
 __device__ inline uint32_t encodeIntegerKey(uint32_t bits, const ScanParams& params)
 {
     return bits ^ params.flip;
@@ -78,12 +81,13 @@ public:
         Value x[kPerRow];
     };
 
+    // Returns how many tiles a number of elements makes.
     static __device__ uint32_t count(uint32_t elements)
     {
         return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
     }
 
-    // Tiles past the end are empty.
+    // Makes tile `tileIndex` of an input of `elements` elements; tiles behind the end are empty.
     __device__ ScanTile(const ScanParams& scanParams, uint32_t tileIndex, uint32_t elements)
         : index(tileIndex), m_params(&scanParams)
     {
@@ -93,7 +97,7 @@ public:
         m_wide = m_size == kElements && m_aligned;
     }
 
-    // Elements past the end are the identity.
+    // Loads this thread's elements of a row. Elements behind the end of the tile are the identity.
     __device__ Row load(uint32_t row) const
     {
         const Value* input = pointerFrom<const Value>(m_params->input_) + base();
@@ -109,6 +113,7 @@ public:
         return onlyInside(keys(result), at);
     }
 
+    // Stores this thread's results of a row.
     __device__ void store(uint32_t row, Row values) const
     {
         Value* output = pointerFrom<Value>(m_params->output_) + base();
@@ -127,8 +132,8 @@ public:
         }
     }
 
-    // The head flags of this thread's elements of a row, bit i for element i. A tile is a whole
-    // number of mask words.
+    // Returns the head flags of this thread's elements of a row, bit i for element i. The flags of
+    // a tile begin at bit 0 of a word.
     __device__ uint32_t heads(uint32_t row) const
     {
         if constexpr (!Segmented) return 0;
@@ -137,7 +142,7 @@ public:
         return pointerFrom<const uint32_t>(m_params->heads)[(base() + at) / 32] >> at % 32;
     }
 
-    // Joins the elements of one thread in a row.
+    // Returns the run of this thread's elements of a row.
     static __device__ OneRun runOf(const Row& row, uint32_t rowHeads)
     {
         OneRun run;
@@ -147,33 +152,36 @@ public:
         return run;
     }
 
-    // This thread's elements.
+    // This thread's elements of a tile.
     struct Elements {
         Row rows[kRows];
         uint32_t heads[kRows];
 
-        // Joins the elements of the warp.
+        // Returns the run of the warp's elements.
         __device__ OneRun warp() const
         {
             OneRun run;
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 const OneRun own = runOf(rows[row], heads[row]);
-                run = join(run, Segmented ? warpRun(own) : own); // in order only if the order
-                                                                 // matters
+                // If there are segments, the order matters, so rows of the warp are joined one by
+                // one. Otherwise each lane joins its own rows first, which needs a single warpRun.
+                run = join(run, Segmented ? warpRun(own) : own);
             }
             return Segmented ? run : warpRun(run);
         }
     };
 
+    // Loads this thread's elements.
     __device__ void load(Elements& elements) const
     {
         if (m_wide || !m_aligned) {
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
                 elements.rows[row] = load(row);
-        } else { // loads without branches, so that all are in flight together; then the elements of
-                 // the row that is not whole
+        } else {
+            // This loads whole rows without branches, so that all loads are in flight together, and
+            // then the elements of the row that is not whole.
             const Value* input = pointerFrom<const Value>(m_params->input_) + base();
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
@@ -198,7 +206,8 @@ public:
             elements.heads[row] = heads(row);
     }
 
-    // Loads a copy of the tile, which must be wide.
+    // Loads this thread's elements from a copy of the tile in shared memory. The tile must be
+    // whole.
     __device__ void load(Elements& elements, const uint8_t* copy) const
     {
 #pragma unroll
@@ -209,8 +218,8 @@ public:
         }
     }
 
-    // The whole block joins all elements of the tile. It goes row by row, which takes few
-    // registers, because it is rarely needed.
+    // Returns the run of the whole tile; the whole block calls this. It goes row by row, which
+    // takes few registers, because it is rarely needed.
     __device__ OneRun run(Shared& shared) const
     {
         OneRun run, total;
@@ -224,7 +233,7 @@ public:
     uint32_t index;
 
 private:
-    // Replaces elements past the end by the identity.
+    // Replaces elements behind the end of the tile by the identity.
     __device__ Row onlyInside(Row row, uint32_t at) const
     {
 #pragma unroll
@@ -244,7 +253,7 @@ private:
     }
 
     __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kElements; }
-    // Returns where this thread's elements of a row start in the tile.
+    // Returns the element of the tile at which this thread's elements of a row start.
     static __device__ uint32_t rowStart(uint32_t row)
     {
         return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
@@ -253,10 +262,10 @@ private:
     const ScanParams* m_params;
     uint32_t m_size;
     bool m_aligned; // input and output are 16-byte aligned
-    bool m_wide;    // m_aligned, and the tile is whole
+    bool m_wide;    // as m_aligned, and the tile is whole
 };
 
-// Stores a result in the type of the elements.
+// Stores the result of the command. A key is turned into the element that has it.
 template <typename Op>
 __device__ inline void storeResult(const ScanParams& params, typename Op::Value value)
 {
@@ -264,8 +273,8 @@ __device__ inline void storeResult(const ScanParams& params, typename Op::Value 
     *pointerFrom<typename Op::Value>(params.total) = value;
 }
 
-// Partial results, one run a block, stand where a look-back has its states. Each is a value with a
-// flag for a segment that begins in the run, or a 64-bit value.
+// Partial results, one for each block, stand in scratch where a look-back has its states. A partial
+// result is a Run in two words: its value and its head flag, or a 64-bit value alone.
 
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint32_t index)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tables of 2^log slots in shared memory: shaders/lib/kernels/slots.h, with bytes for slots.
+// The memory of the tables of shaders/lib/kernels/slots.h, which is shared memory here: a byte for
+// each of the 2^log slots, and a word for each symbol.
 #pragma once
 
 #include "cuda/lib/compat.cuh"

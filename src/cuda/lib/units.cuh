@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of bytes at any alignment, in words of 4 and units of 16 bytes that are aligned at the
-// destination: two aligned loads, a funnel shift, and one store. shaders/lib/units.glsl stores
-// bytes by atomics on their words if 8-bit storage is missing. It has no loadAhead(), whose hint to
-// the L2 cache is an NVIDIA instruction.
+// Copies bytes at any alignment, in words of 4 bytes and units of 16 bytes that are aligned at the
+// destination. A word or unit takes two aligned loads, a funnel shift and one store.
+// shaders/lib/units.glsl stores single bytes by atomics on their words if 8-bit storage is missing.
+// It has no loadAhead(), whose hint to the L2 cache is an instruction of NVIDIA's.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Returns the 16 bytes from byte `shift` on of the 32 in (low, high), as words.
+// `low` and, behind it, `high` are 32 bytes. Returns 16 of them, from byte `shift` (0 .. 15) on.
 __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
 {
     if ((shift & 8) != 0) {
@@ -28,7 +28,7 @@ __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
                       __funnelshift_r(low.z, low.w, bits), __funnelshift_r(low.w, high.x, bits));
 }
 
-// Loads the first `bytes` bytes, at most 16, at `source`, which has any alignment.
+// Returns the `bytes` bytes at `source`, at most 16; `source` may have any alignment.
 __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
 {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -41,7 +41,8 @@ __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Loads, and lets the L2 cache fetch the surrounding 256 bytes, which will be read soon.
+// Loads a value, with a hint that lets the L2 cache fetch the 256 bytes around it, because they
+// will be read soon.
 __device__ inline uint32_t loadAhead(const uint32_t* source)
 {
 #if __CUDA_ARCH__ >= 800
@@ -65,7 +66,7 @@ __device__ inline uint4 loadAhead(const uint4* source)
 #endif
 }
 
-// Stores bytes [from, to) of the word at `target`, a multiple of 4.
+// Stores bytes [from, to) of `value` in the word at `target`, a multiple of 4.
 __device__ inline void storeWord(uint64_t target, uint32_t value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 4) {
@@ -98,7 +99,7 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
     }
 }
 
-// Like storeUnit(), for `from` and `to` that are multiples of 4.
+// Does the same as storeUnit if `from` and `to` are multiples of 4.
 __device__ inline void storeWords(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Lanes and warps, and sums over the 32 lanes of a warp and over the warps of a block. All lanes of
-// the warp, or all threads of the block, must call the sums together.
+// the warp, or all threads of the block, must call these sums together.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,8 +15,9 @@ constexpr uint32_t kAllLanes = 0xffffffffu;
 __device__ inline uint32_t laneIndex() { return threadIdx.x % kWarpSize; }
 __device__ inline uint32_t warpIndex() { return threadIdx.x / kWarpSize; }
 
-// Returns the slot of the processor that holds the warp; modulo 4 it is the warp's scheduler. It
-// may change, so it only serves to spread work.
+// Returns the number of the processor's slot in which the warp runs (the register %warpid); modulo
+// 4 it is the number of the warp's scheduler. It may change while the warp runs, so it is only good
+// for spreading work.
 __device__ inline uint32_t warpSlot()
 {
     uint32_t slot;
@@ -24,13 +25,15 @@ __device__ inline uint32_t warpSlot()
     return slot;
 }
 
-// Tells the compiler that a value is uniform in the warp, by a shuffle from lane 0, whose result it
-// knows to be uniform. It does not know this of most values, for example of threadIdx.x / 32. In
-// control flow that depends on other values it tests for absent lanes before each vote and shuffle.
+// Returns `value`, which must be uniform in the warp. The shuffle from lane 0 makes this known to
+// the compiler, which cannot tell it of, for example, threadIdx.x / 32. In control flow that
+// depends on a value that may differ between lanes, the compiler tests for absent lanes before each
+// vote and shuffle.
 __device__ inline uint32_t uniform(uint32_t value) { return __shfl_sync(kAllLanes, value, 0); }
 
-// Returns bits != 0 ? a : b, and the ballot of bits != 0. If the test of a bit is needed more than
-// once, the compiler turns it into a shift, a mask and a comparison; in PTX it is one instruction.
+// selectIf returns bits != 0 ? a : b, and ballotIf the ballot of bits != 0. In C++, a test of a bit
+// that is used more than once is compiled to a shift, a mask and a comparison; the PTX below
+// becomes one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
     uint32_t result;
@@ -49,20 +52,20 @@ __device__ inline uint32_t ballotIf(uint32_t bits)
     return result;
 }
 
-// One bit for each lane below this one.
+// Returns the mask of the lanes below this one.
 __device__ inline uint32_t lanesBelow() { return (1u << laneIndex()) - 1u; }
 
-// Returns the index of the highest bit set; for 0 it has no meaning.
+// Returns the index of the highest bit set; for 0 the result has no meaning.
 __device__ inline uint32_t highestBit(uint32_t mask)
 {
     return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
 }
 
-// Sums over lanes 0 .. Lanes - 1.
+// Returns the sum over this lane and those below it; only lanes 0 .. Lanes - 1 have a valid result.
 template <uint32_t Lanes = kWarpSize>
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
-    // The shuffle itself reports whether there is a lane below, with half the instructions of a
+    // The shuffle itself tells whether there is a lane below. That takes half the instructions of a
     // comparison and a selection.
 #pragma unroll
     for (uint32_t distance = 1; distance < Lanes; distance *= 2) {
@@ -75,6 +78,7 @@ __device__ inline uint32_t warpInclusiveSum(uint32_t value)
     return value;
 }
 
+// These return the sum and the maximum over all lanes.
 __device__ inline uint32_t warpSum(uint32_t value)
 {
 #pragma unroll
@@ -97,13 +101,14 @@ __device__ inline uint32_t warpMax(uint32_t value)
 #endif
 }
 
-// Sums over the warps of a block. Each warp has one value, which is uniform in the warp.
+// A sum over the warps of a block. Each warp has one value, which is uniform in the warp.
 struct WarpPrefix {
-    uint32_t before; // sum over the warps below this one
-    uint32_t total;  // sum over all warps of the block
+    uint32_t before; // the sum over the warps below this one
+    uint32_t total;  // the sum over all warps
 };
 
-// The caller uses several arrays in turn, so no thread can still be reading this one.
+// Returns the sums over the values `warpValue` of the warps. The caller uses two arrays in turn,
+// because threads may still be reading the array of the call before.
 template <uint32_t Warps>
 __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_t (&shared)[Warps])
 {
@@ -118,10 +123,12 @@ __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_
     return prefix;
 }
 
+// Does the same for a caller that has a single array.
 template <uint32_t Warps>
 __device__ inline WarpPrefix blockExclusiveSum(uint32_t warpValue, uint32_t (&shared)[Warps])
 {
-    __syncthreads(); // the previous call's readers are done with `shared`
+    // After this barrier all threads have read what the previous call left in `shared`.
+    __syncthreads();
     return blockExclusiveSumInTurn(warpValue, shared);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An asset as the archive writer receives it, and the checks of its arguments.
+// An asset as the archive writer receives it, and the checks of what the caller passes.
 #pragma once
 
 #include <sluice/sluice_archive.h>
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "formats/archive_layout.h"
 
@@ -16,10 +17,11 @@ constexpr uint64_t kMaxAssetSize = uint64_t(UINT32_MAX) * 65536;
 
 inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_t size)
 {
-    const uint32_t tileSize = info.codec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
-                              : info.codec == SLUICE_CODEC_GSTD && info.tileSize != 0
-                                  ? info.tileSize
-                                  : maxTileBytes(info.codec);
+    const uint32_t tileSize =
+        info.codec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
+        : maxTileBytes(info.codec) == SLUICE_GS_TILE_BYTES && info.tileSize != 0
+            ? info.tileSize
+            : maxTileBytes(info.codec);
     return {size, info.codec,         tileSize,       info.level, info.decodeSpeed,
             0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }
@@ -36,15 +38,20 @@ struct Segments {
     }
 };
 
-// Holds what the index says about every asset, whoever has encoded it.
+// Holds what the index says of an asset, which the writer encodes or receives as encoded tiles.
 struct AssetHead {
     std::string_view name;
     uint32_t type;
     uint64_t size;
     const uint8_t* parameters;
     uint32_t parameterSize;
-    bool triesFilters; // tiles may have lost their filter
+    bool triesFilters;      // some tiles may be stored without their filter
+    uint32_t newCodecs = 0; // an item that names these is added to the parameters; 0: none is
 };
+
+constexpr uint32_t kCodecsItemBytes = kItemHead + 4;
+// Codecs that a block of parameters must name (docs/format.md, 4.5), a bit each.
+constexpr uint32_t kNamedCodecs = 1u << SLUICE_CODEC_ZSTD;
 
 inline bool triesFilters(const SluiceEncodedAssetInfo& info) { return info.filterTrial != 0; }
 inline bool triesFilters(const SluiceArchiveAssetInfo& info)
@@ -102,25 +109,67 @@ inline const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info,
                : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
 }
 
-// Returns whether a parameter block, which must have been checked, has filters as its only items.
-inline bool areFilters(const uint8_t* items, uint32_t size)
+// Returns whether isAny is true of the kind of any item of a parameter block. The caller has
+// checked the block.
+template <class IsAny>
+bool hasItem(const uint8_t* items, uint32_t size, IsAny isAny)
 {
-    bool filters = size != 0;
-    for (uint32_t at = 0; filters && at < size;
-         at += kItemHead + uint32_t(alignUp(itemSize(items + at), 4)))
-        filters = loadLe16(items + at) == kFilterItem;
-    return filters;
+    for (uint32_t at = 0; at < size; at += kItemHead + uint32_t(alignUp(itemSize(items + at), 4)))
+        if (isAny(loadLe16(items + at))) return true;
+    return false;
+}
+inline bool namesCodecs(const uint8_t* items, uint32_t size)
+{
+    return hasItem(items, size, [](uint32_t kind) { return kind == kCodecsItem; });
 }
 
-// Checks a block as strictly as a reader (docs/format.md, 4.3), except that unknown kinds are
-// accepted.
+// Returns the codecs of segments or tiles, a bit each.
+template <class Item>
+uint32_t codecsOf(const Item* items, uint32_t count)
+{
+    uint32_t codecs = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        codecs |= items[i].size != 0 ? 1u << items[i].codec : 0;
+    return codecs;
+}
+// Completes the head of an asset whose parameters have been accepted.
+inline AssetHead withCodecs(AssetHead head, uint32_t codecs)
+{
+    if (!namesCodecs(head.parameters, head.parameterSize)) head.newCodecs = codecs & kNamedCodecs;
+    return head;
+}
+// Returns the items of the asset's parameter block.
+inline std::vector<uint8_t> itemsOf(const AssetHead& head)
+{
+    std::vector<uint8_t> items(head.parameters, head.parameters + head.parameterSize);
+    if (head.newCodecs == 0) return items;
+    uint8_t item[kCodecsItemBytes] = {kCodecsItem};
+    storeLe32(item + 4, 4);
+    storeLe32(item + kItemHead, head.newCodecs);
+    items.insert(items.end(), item, item + kCodecsItemBytes);
+    return items;
+}
+
+// Returns whether a parameter block has items, all of which are filters.
+inline bool areFilters(const uint8_t* items, uint32_t size)
+{
+    return size != 0 && !hasItem(items, size, [](uint32_t kind) { return kind != kFilterItem; });
+}
+// Returns whether all items of a parameter block are about tiles.
+inline bool areOfTiles(const uint8_t* items, uint32_t size)
+{
+    return !hasItem(items, size,
+                    [](uint32_t kind) { return kind != kFilterItem && kind != kCodecsItem; });
+}
+
+// Checks an encoded tile as strictly as a reader checks its record (docs/format.md, 4.3).
 inline bool isEncodedTile(const SluiceEncodedAssetInfo& info, const SluiceArchiveTile& tile,
                           bool last)
 {
     const bool goodSize = tile.codec == SLUICE_CODEC_STORE ? tile.storedSize == tile.size
                                                            : tile.storedSize < tile.size;
     return tile.size != 0 && tile.size <= 1u << info.tileSizeLog2 && (last || tile.size % 4 == 0) &&
-           tile.codec <= SLUICE_CODEC_GSTD && tile.size <= maxTileBytes(tile.codec) &&
+           tile.codec <= SLUICE_CODEC_ZSTD && tile.size <= maxTileBytes(tile.codec) &&
            tile.storedSize != 0 && goodSize &&
            (tile.filterOffset == 0 ||
             checkFilterItem(static_cast<const uint8_t*>(info.parameters), info.parameterSize,

@@ -103,8 +103,9 @@ void Coder::addEntry(uint32_t number, uint32_t place, uint64_t share, uint64_t n
     addNear(next, uint64_t(place) + 1);
 }
 
-// Appends a piece in compressed form, or plain if compression gains nothing. A reader limits how
-// far a piece may expand, so one that compresses further is padded with zeros without a meaning.
+// Appends a piece in compressed form, or plain if compression gains nothing. A reader refuses a
+// piece that expands by more than kMaxIndexRatio. So a piece that compresses further is padded with
+// zeros, which have no meaning.
 void packPiece(SluiceGstdEncoder encoder, const uint8_t* bytes, size_t size,
                std::vector<uint8_t>& packed)
 {

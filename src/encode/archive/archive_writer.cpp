@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes .sluice archives. Assets are in the order of their names and tiles in the order of their
-// bytes, so the archive depends on nothing else, such as the number of threads.
+// Writes .sluice archives. The index is in the order of names, the data are in the order in which
+// the assets were added, and the tiles of an asset are in the order of their bytes. So the same
+// calls give the same archive with any number of threads.
 //
 // The writer reads tiles ahead into the pool, also those of later assets, and always writes the
-// oldest one next. So an asset's offset in the file is known only when its first tile is written.
+// oldest tile next. So an asset's offset in the file is known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_float.h>
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "formats/errors.h"
 #include "encode/archive/archive_asset.h"
@@ -18,13 +20,18 @@
 namespace sluice {
 namespace {
 
+// A cryptographic hash is random in all of its bytes, so some of them are a hash too.
+struct HashOfDigest {
+    size_t operator()(const Digest& digest) const { return size_t(loadLe64(digest.data())); }
+};
+
 constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // collected, then written together
 
 class ArchiveWriter {
 public:
     explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : m_info(info) {}
 
-    void start() { m_pool.start(m_info.threadCount, m_info.cache); }
+    void start() { m_pool.start(m_info.threadCount, m_info.cache, m_info.equalTilesOnce != 0); }
     bool accepts(const SluiceArchiveAssetInfo& info, Parts parts) const;
     bool accepts(const SluiceEncodedAssetInfo& info, Parts parts) const;
     SluiceStatus add(const SluiceArchiveAssetInfo& info, Parts parts);
@@ -57,6 +64,7 @@ private:
                          const SluiceArchiveSegment& segment, uint64_t position, uint64_t left);
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
+    SluiceStatus placeTile(TilePool::Tile& tile, uint64_t& place);
     SluiceStatus flushRecords();
     void placeAssets(uint32_t end);
 
@@ -66,19 +74,24 @@ private:
     std::vector<uint8_t> m_successors; // the order of extents, if it is not that of the names
     std::vector<uint8_t> m_blocks;     // parameter blocks
     std::string m_names;
-    std::vector<uint8_t> m_coded; // the stored index, if assets share tiles
+    std::vector<uint8_t> m_coded; // the stored index, if it is packed
     uint32_t m_codedSize = 0;
-    // Per entry: 1 if its parameters are filters on trial and no tile has kept its filter so far.
-    std::vector<uint8_t> m_mayDrop;
+    // Per entry: flags of what in its parameters no tile so far needs.
+    static constexpr uint8_t kFilters = 1, kCodecs = 2; // filters on trial; the item that was added
+    std::vector<uint8_t> m_unused;
     uint32_t m_entryCount = 0; // assets, shares, and the parts that follow each share
     uint32_t m_shareCount = 0;
     uint32_t m_lastBlock = kNoParameters; // offset in m_blocks
-    uint64_t m_parameterBytes = 0;        // as kMaxParameterBytes limits them
+    uint64_t m_parameterBytes = 0;        // sum over all assets; at most kMaxParameterBytes
     SluiceArchiveStats m_stats = {};
 
     // The state of writing.
     uint64_t m_position = headerBytes; // end of the data, always 16-byte aligned
     uint32_t m_placedAssets = 0;       // entries that have their offset
+    // If equal tiles are stored once: the offset in the file of each tile's stored bytes, by their
+    // digest. Nobody can construct two tiles with the same digest, so tiles with equal digests are
+    // equal.
+    std::unordered_map<Digest, uint64_t, HashOfDigest> m_tilePlaces;
     // The members below belong to the extent that was placed last.
     uint32_t m_tilesWritten = 0;
     std::vector<uint8_t> m_records; // tile records that are not written yet
@@ -94,7 +107,8 @@ Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
     return {nullptr, 1, defaultSegment(m_info, info.size)};
 }
 
-// Checks that the segments add up to the asset's size and that it has no more tiles than allowed.
+// Checks that the segments add up to the asset's size and have no more tiles than an asset may
+// have.
 bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0 && info.segments == nullptr) return false;
@@ -115,16 +129,19 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
-// `held` is the size of all blocks so far, `counted` the sum that kMaxParameterBytes limits.
+// Checks an asset's parameter block and adds its size to two sums, which are limited: `held` is the
+// size of the blocks as the archive stores them; `counted` counts a block once for each asset that
+// uses it.
 bool ArchiveWriter::acceptsParameters(const AssetHead& head, uint64_t& held,
                                       uint64_t& counted) const
 {
-    if (head.parameterSize == 0) return true;
-    held += uint64_t(head.parameterSize) + 4;
-    counted += head.parameterSize;
-    return head.parameters != nullptr && head.parameterSize % 4 == 0 &&
-           held <= SLUICE_ARCHIVE_MAX_BLOCK_BYTES && counted <= kMaxParameterBytes &&
-           checkParameters(head.parameters, head.parameterSize) != SLUICE_ERROR_FORMAT;
+    // The writer may add an item to the parameters of any asset.
+    held += uint64_t(head.parameterSize) + kCodecsItemBytes + 4;
+    counted += head.parameterSize + kCodecsItemBytes;
+    if (held > SLUICE_ARCHIVE_MAX_BLOCK_BYTES || counted > kMaxParameterBytes) return false;
+    return head.parameterSize == 0 ||
+           (head.parameters != nullptr && head.parameterSize % 4 == 0 &&
+            checkParameters(head.parameters, head.parameterSize) != SLUICE_ERROR_FORMAT);
 }
 
 bool ArchiveWriter::acceptsName(std::string_view name) const
@@ -138,13 +155,14 @@ bool ArchiveWriter::acceptsName(std::string_view name) const
            (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_entryCount, name));
 }
 
-// The content of a share's tiles is its parts, in the order of their names and aligned.
+// Checks the parts of a share. They must be in the order of their names. Laid one behind the other,
+// each at a multiple of kPartAlignment, they must fill exactly the content of the share's tiles.
 bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
 {
     uint64_t end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
     bool isGood = m_info.anyOrder != 0 && parts.list != nullptr &&
                   acceptsParameters(share, held, counted) &&
-                  (share.parameterSize == 0 || areFilters(share.parameters, share.parameterSize));
+                  areOfTiles(share.parameters, share.parameterSize);
     for (uint32_t i = 0; i < parts.count && isGood; ++i) {
         const AssetHead head = headOf(parts.list[i]);
         end = alignUp(end, kPartAlignment);
@@ -191,42 +209,46 @@ bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) con
 // Returns the offset of the asset's parameter block. Consecutive assets with equal blocks share it.
 uint32_t ArchiveWriter::addParameters(const AssetHead& head)
 {
-    if (head.parameterSize == 0) return kNoParameters;
-    m_parameterBytes += head.parameterSize;
-    if (m_lastBlock != kNoParameters && loadLe32(&m_blocks[m_lastBlock]) == head.parameterSize &&
-        std::memcmp(&m_blocks[m_lastBlock + 4], head.parameters, head.parameterSize) == 0)
+    const std::vector<uint8_t> items = itemsOf(head);
+    const uint32_t size = uint32_t(items.size());
+    if (size == 0) return kNoParameters;
+    m_parameterBytes += size;
+    if (m_lastBlock != kNoParameters && loadLe32(&m_blocks[m_lastBlock]) == size &&
+        std::memcmp(&m_blocks[m_lastBlock + 4], items.data(), size) == 0)
         return m_lastBlock;
     m_lastBlock = uint32_t(m_blocks.size());
     m_blocks.resize(m_blocks.size() + 4);
-    storeLe32(&m_blocks[m_lastBlock], head.parameterSize);
-    m_blocks.insert(m_blocks.end(), head.parameters, head.parameters + head.parameterSize);
+    storeLe32(&m_blocks[m_lastBlock], size);
+    m_blocks.insert(m_blocks.end(), items.begin(), items.end());
     return m_lastBlock;
 }
 
-// Removes the parameter blocks of assets none of whose tiles became smaller by its filter.
-// Consecutive assets that keep the same block share it still. Offsets of blocks ascend.
+// Removes the filters of assets of which no tile became smaller by its filter, and items that name
+// codecs that no tile has. Consecutive assets that keep equal blocks share one. Offsets of blocks
+// ascend.
 void ArchiveWriter::dropParameters()
 {
-    uint32_t kept = 0; // bytes of blocks
-    // The old and the new offset of the last block that was kept.
-    uint32_t last = kNoParameters, lastKept = kNoParameters;
+    std::vector<uint8_t> blocks;
+    uint32_t last = kNoParameters;
     for (uint32_t asset = 0; asset < m_entryCount; ++asset) {
         const uint32_t offset = loadLe32(entry(asset) + assetParameterOffset);
-        const bool drop = offset == kNoParameters || m_mayDrop[asset] != 0;
-        if (!drop && offset != last) {
-            last = offset;
-            const uint32_t size = 4 + loadLe32(&m_blocks[offset]);
-            const bool same = lastKept != kNoParameters && size <= kept - lastKept &&
-                              std::memcmp(&m_blocks[lastKept], &m_blocks[offset], size) == 0;
-            if (!same) {
-                lastKept = kept;
-                std::memmove(&m_blocks[kept], &m_blocks[offset], size);
-                kept += size;
+        const bool drops = offset == kNoParameters || (m_unused[asset] & kFilters) != 0;
+        uint32_t size = drops ? 0 : loadLe32(&m_blocks[offset]);
+        if (!drops && (m_unused[asset] & kCodecs) != 0) size -= kCodecsItemBytes;
+        if (size != 0) {
+            const auto begin = m_blocks.begin() + offset + 4;
+            const bool isSame = last != kNoParameters && loadLe32(&blocks[last]) == size &&
+                                std::equal(begin, begin + size, blocks.begin() + last + 4);
+            if (!isSame) {
+                last = uint32_t(blocks.size());
+                blocks.resize(blocks.size() + 4);
+                storeLe32(&blocks[last], size);
+                blocks.insert(blocks.end(), begin, begin + size);
             }
         }
-        storeLe32(entry(asset) + assetParameterOffset, drop ? kNoParameters : lastKept);
+        storeLe32(entry(asset) + assetParameterOffset, size != 0 ? last : kNoParameters);
     }
-    m_blocks.resize(kept);
+    m_blocks.swap(blocks);
 }
 
 // Adds an entry and fills in the fields that every kind of entry has.
@@ -240,7 +262,8 @@ uint8_t* ArchiveWriter::newEntry(const AssetHead& head)
     storeLe32(to + assetType, head.type);
     storeLe32(to + assetParameterOffset, addParameters(head));
     m_names.append(head.name);
-    m_mayDrop.push_back(head.triesFilters && areFilters(head.parameters, head.parameterSize));
+    const bool triesAll = head.triesFilters && areFilters(head.parameters, head.parameterSize);
+    m_unused.push_back(uint8_t((triesAll ? kFilters : 0) | (head.newCodecs != 0 ? kCodecs : 0)));
     return to;
 }
 
@@ -288,7 +311,8 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
         tileCount += countTiles(segments[i]);
     const SluiceArchiveSegment* list =
         segments.given != nullptr ? segments.given : &segments.single;
-    addEntry(headOf(info, parts), tileCount, tileSizeLog2Of(list, segments.count), parts);
+    addEntry(withCodecs(headOf(info, parts), codecsOf(list, segments.count)), tileCount,
+             tileSizeLog2Of(list, segments.count), parts);
     uint64_t position = 0;
     for (uint32_t i = 0; i < segments.count; ++i) {
         const uint64_t end = position + segments[i].size;
@@ -335,7 +359,8 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, uint32_t
 SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
 {
     const uint32_t number = m_entryCount;
-    addEntry(headOf(info, parts), info.tileCount, info.tileSizeLog2, parts);
+    addEntry(withCodecs(headOf(info, parts), codecsOf(info.tiles, info.tileCount)), info.tileCount,
+             info.tileSizeLog2, parts);
     for (uint32_t i = 0; i < info.tileCount; ++i) {
         if (m_pool.full()) {
             const SluiceStatus status = writeOldest();
@@ -355,8 +380,8 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
         tile.segment = {};
         tile.segment.codec = SluiceCodec(given.codec);
         tile.segment.filterOffset = given.filterOffset;
-        tile.filter.assign(given.filterOffset == 0 ? 0 : 1,
-                           0); // writeTile asks whether there is one
+        // writeTile only looks whether the description is empty, so one byte stands for any filter.
+        tile.filter.assign(given.filterOffset == 0 ? 0 : 1, 0);
         tile.isEncoded = true;
         tile.checksum = given.checksum;
         const SluiceStatus status = info.readTile(
@@ -367,8 +392,9 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
     return SLUICE_OK;
 }
 
-// Gives the current position to the entries before `end` that have no offset yet. All of them but
-// the last are empty assets, or parts, whose offset inside their share is known already.
+// Gives the current position to the entries before `end` that have no offset yet. Only the last of
+// them can have tiles: the others are empty assets, or parts. A part is skipped, because it already
+// has its offset inside its share.
 void ArchiveWriter::placeAssets(uint32_t end)
 {
     for (; m_placedAssets < end; ++m_placedAssets)
@@ -396,27 +422,30 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
         m_recordHash.begin(0);
     }
     const bool stored = tile.isStored();
-    std::vector<uint8_t>& bytes = stored ? tile.input : tile.output;
-    const uint32_t storedSize = stored ? tile.size : uint32_t(tile.output.size());
-    const size_t padded = size_t(alignArchive(storedSize));
-    bytes.resize(std::max(bytes.size(), padded));
-    std::memset(bytes.data() + storedSize, 0, padded - storedSize);
-    SluiceStatus status = write(m_position, bytes.data(), padded);
+    const uint32_t storedSize = tile.storedSize();
+    uint64_t place = 0;
+    SluiceStatus status = placeTile(tile, place);
     if (status != SLUICE_OK) return status;
 
     const size_t at = m_records.size();
     m_records.resize(at + recordBytes);
     uint8_t* record = m_records.data() + at;
     const SluiceCodec codec = stored ? SLUICE_CODEC_STORE : tile.segment.codec;
-    storeLe64(record + recordOffset, m_position - loadLe64(entry(tile.asset) + assetOffset));
+    storeLe64(record + recordOffset, place - loadLe64(entry(tile.asset) + assetOffset));
     storeLe32(record + recordStoredSize, storedSize);
     storeLe32(record + recordSizeAndCodec, tile.size | uint32_t(codec) << 24);
     storeLe32(record + recordChecksum, tile.checksum);
     storeLe32(record + recordFilterOffset,
               stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
-    if (!stored && !tile.filter.empty()) m_mayDrop[tile.asset] = 0;
+    if (!stored) {
+        uint8_t& unused = m_unused[tile.asset];
+        if ((1u << tile.segment.codec & kNamedCodecs) != 0)
+            unused = 0;
+        else if (!tile.filter.empty())
+            unused &= uint8_t(~kFilters);
+    }
     if (m_info.cache != nullptr && m_info.cache->wrote != nullptr) {
-        const SluiceArchiveTile written = {m_position - loadLe64(entry(tile.asset) + assetOffset),
+        const SluiceArchiveTile written = {loadLe64(record + recordOffset),
                                            m_outputOffset,
                                            storedSize,
                                            tile.size,
@@ -426,7 +455,6 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
         m_info.cache->wrote(m_info.cache->user, tile.asset, &written,
                             tile.hasKey ? tile.key.data() : nullptr);
     }
-    m_position += padded;
     m_stats.storedTiles += stored ? 1 : 0;
     ++m_tilesWritten;
     m_outputOffset += tile.size;
@@ -435,6 +463,28 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     if (last || m_records.size() == kRecordBatchBytes) status = flushRecords();
     if (last) storeLe32(entry(tile.asset) + assetTileChecksum, m_recordHash.value());
     return status;
+}
+
+// Finds the place of the tile's stored bytes in the file. Writes them if no earlier tile has them.
+SluiceStatus ArchiveWriter::placeTile(TilePool::Tile& tile, uint64_t& place)
+{
+    const uint32_t storedSize = tile.storedSize();
+    place = m_position;
+    if (m_info.equalTilesOnce != 0 && storedSize >= SLUICE_ARCHIVE_LEAST_EQUAL) {
+        const auto [found, isNew] = m_tilePlaces.emplace(tile.storedKey, m_position);
+        if (!isNew) {
+            place = found->second;
+            ++m_stats.equalTiles;
+            m_stats.equalBytes += storedSize;
+            return SLUICE_OK;
+        }
+    }
+    std::vector<uint8_t>& bytes = tile.isStored() ? tile.input : tile.output;
+    const size_t padded = size_t(alignArchive(storedSize));
+    bytes.resize(std::max(bytes.size(), padded));
+    std::memset(bytes.data() + storedSize, 0, padded - storedSize);
+    m_position += padded;
+    return write(place, bytes.data(), padded);
 }
 
 // Writes the collected records of the asset that was placed last, and the padding after them, to
@@ -470,7 +520,8 @@ std::vector<uint32_t> ArchiveWriter::orderOfNames()
     return order;
 }
 
-// Sorts the table and the names. If the extents are in another order, it records that order.
+// Sorts the table and the names. If the extents are in another order, m_successors receives that
+// order.
 void ArchiveWriter::sortByName(const std::vector<uint32_t>& order)
 {
     std::vector<uint32_t> place(m_entryCount);
@@ -502,22 +553,22 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     }
     placeAssets(m_entryCount);
     dropParameters();
-    if (m_info.anyOrder != 0 && m_entryCount != 0) {
+    const bool isPacked = m_shareCount != 0 || m_stats.equalTiles != 0;
+    if ((m_info.anyOrder != 0 || isPacked) && m_entryCount != 0) {
         const std::vector<uint32_t> order = orderOfNames();
         if (order.empty()) return SLUICE_ERROR_ARGUMENT;
-        if (m_shareCount == 0)
-            sortByName(order);
-        else
+        if (isPacked)
             m_coded = packArchiveIndex(m_entries, m_names, m_blocks, order, m_codedSize);
+        else
+            sortByName(order);
     }
-    const bool isShared = m_shareCount != 0;
     const struct {
         const void* bytes;
         size_t size;
-    } parts[] = {{m_entries.data(), isShared ? 0 : m_entries.size()},
+    } parts[] = {{m_entries.data(), isPacked ? 0 : m_entries.size()},
                  {m_successors.data(), m_successors.size()},
-                 {m_blocks.data(), isShared ? 0 : m_blocks.size()},
-                 {m_names.data(), isShared ? 0 : m_names.size()},
+                 {m_blocks.data(), isPacked ? 0 : m_blocks.size()},
+                 {m_names.data(), isPacked ? 0 : m_names.size()},
                  {m_coded.data(), m_coded.size()}};
     Xxh32 hash;
     hash.begin(0);
@@ -530,9 +581,10 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     }
     uint8_t header[headerBytes] = {};
     std::memcpy(header + headerMagic, kArchiveMagic, sizeof kArchiveMagic);
-    storeLe16(header + headerVersionMajor, isShared               ? kArchiveVersionShared
-                                           : m_successors.empty() ? kArchiveVersionMajor
-                                                                  : kArchiveVersionOrdered);
+    storeLe16(header + headerVersionMajor, m_stats.equalTiles != 0 ? kArchiveVersionEqual
+                                           : isPacked              ? kArchiveVersionShared
+                                           : m_successors.empty()  ? kArchiveVersionMajor
+                                                                   : kArchiveVersionOrdered);
     storeLe16(header + headerVersionMinor, kArchiveVersionMinor);
     storeLe32(header + headerAssetCount, m_entryCount - m_shareCount);
     storeLe64(header + headerFileSize, end);

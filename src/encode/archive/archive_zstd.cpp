@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Adds the content of Zstandard frames to an archive as an asset. Each tile is encoded with the
 // matches that its frame has, so no new search for matches is needed.
-#include <sluice/sluice_archive.h>
+#include "encode/archive/archive_zstd.h"
 
 #include "layout/gstd.h"
 #include "formats/errors.h"
@@ -17,11 +17,11 @@ class ZstdSource {
 public:
     ZstdSource(const uint8_t* frames, size_t size) : m_reader(frames, size) {}
 
-    SluiceStatus measure(uint64_t& size)
+    // size: of the content.
+    SluiceStatus begin(uint64_t size)
     {
-        const SluiceStatus status = m_reader.measure(size);
         m_left = size;
-        return status == SLUICE_OK && size == 0 ? finish() : status;
+        return size == 0 ? finish() : SLUICE_OK;
     }
 
     SluiceStatus read(uint8_t* bytes, size_t size)
@@ -92,6 +92,33 @@ SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGst
 }
 
 } // namespace
+
+SluiceStatus addArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiveZstdInfo& info,
+                            uint64_t size)
+{
+    return withoutExceptions([&] {
+        ZstdSource source(static_cast<const uint8_t*>(info.frames), info.framesSize);
+        const SluiceStatus status = source.begin(size);
+        if (status != SLUICE_OK) return status;
+        SluiceArchiveSegment segment = {};
+        segment.size = size;
+        segment.codec = SLUICE_CODEC_GSTD;
+        segment.tileSize = SLUICE_GS_TILE_BYTES;
+        segment.level = info.level;
+        segment.copyDepth = info.copyDepth;
+        SluiceArchiveAssetInfo asset = {};
+        asset.name = info.name;
+        asset.nameLength = info.nameLength;
+        asset.size = size;
+        asset.read = readBytes;
+        asset.readUser = &source;
+        asset.segments = &segment;
+        asset.segmentCount = 1;
+        asset.readMatches = readMatches;
+        return sluiceAddArchiveAsset(writer, &asset);
+    });
+}
+
 } // namespace sluice
 
 using namespace sluice;
@@ -101,23 +128,9 @@ SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiv
     if (writer == nullptr || info == nullptr || (info->frames == nullptr && info->framesSize != 0))
         return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
-        ZstdSource source(static_cast<const uint8_t*>(info->frames), info->framesSize);
-        SluiceArchiveSegment segment = {};
-        const SluiceStatus status = source.measure(segment.size);
-        if (status != SLUICE_OK) return status;
-        segment.codec = SLUICE_CODEC_GSTD;
-        segment.tileSize = SLUICE_GS_TILE_BYTES;
-        segment.level = info->level;
-        segment.copyDepth = info->copyDepth;
-        SluiceArchiveAssetInfo asset = {};
-        asset.name = info->name;
-        asset.nameLength = info->nameLength;
-        asset.size = segment.size;
-        asset.read = readBytes;
-        asset.readUser = &source;
-        asset.segments = &segment;
-        asset.segmentCount = 1;
-        asset.readMatches = readMatches;
-        return sluiceAddArchiveAsset(writer, &asset);
+        const ZstdReader reader(static_cast<const uint8_t*>(info->frames), info->framesSize);
+        uint64_t size = 0;
+        const SluiceStatus status = reader.measure(size);
+        return status == SLUICE_OK ? addArchiveZstd(writer, *info, size) : status;
     });
 }

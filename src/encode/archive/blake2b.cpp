@@ -45,7 +45,8 @@ inline void mix(uint64_t& a, uint64_t& b, uint64_t& c, uint64_t& d, uint64_t x, 
 Blake2b::Blake2b()
 {
     std::copy(std::begin(kStart), std::end(kStart), m_state);
-    m_state[0] ^= 0x01010000 ^ sizeof(Digest); // fan-out and depth 1, no key, this output size
+    // The parameters are fan-out 1, depth 1, no key, and the size of the output.
+    m_state[0] ^= 0x01010000 ^ sizeof(Digest);
 }
 
 void Blake2b::compress(const uint8_t* block, bool last)
@@ -55,7 +56,7 @@ void Blake2b::compress(const uint8_t* block, bool last)
         words[i] = loadLe64(block + 8 * i);
     std::copy(m_state, m_state + 8, v);
     std::copy(std::begin(kStart), std::end(kStart), v + 8);
-    v[12] ^= m_count; // its upper half is 0, since nobody hashes 2^64 bytes
+    v[12] ^= m_count; // the upper half of the count is 0, since nobody hashes 2^64 bytes
     if (last) v[14] = ~v[14];
     for (uint32_t round = 0; round < kRounds; ++round) {
         const uint8_t* order = kOrder[round % 10];
@@ -76,7 +77,7 @@ void Blake2b::add(const void* bytes, size_t size)
 {
     const uint8_t* from = static_cast<const uint8_t*>(bytes);
     while (size != 0) {
-        if (m_used == sizeof m_block) { // the last block is kept for finish
+        if (m_used == sizeof m_block) { // not earlier: finish() compresses the last block
             m_count += sizeof m_block;
             compress(m_block, false);
             m_used = 0;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 
 #include "formats/little_endian.h"
 
@@ -36,7 +35,7 @@ public:
         addU64(text.size());
         add(text.data(), text.size());
     }
-    Digest finish(); // once
+    Digest finish(); // call it only once
 
 private:
     void compress(const uint8_t* block, bool last);

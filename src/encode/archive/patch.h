@@ -16,10 +16,11 @@
 
 namespace sluice {
 
-constexpr uint32_t kPatchPieceBytes = 4u << 20;   // new bytes of one difference or sum
-constexpr uint32_t kPatchPrefixBytes = 16u << 20; // old bytes that a difference may refer to
+// Sizes in bytes. PatchKind (patch_layout.h) says what a difference and a sum are.
+constexpr uint32_t kPatchPieceBytes = 4u << 20;   // limit: new bytes of one difference or sum
+constexpr uint32_t kPatchPrefixBytes = 16u << 20; // limit: old bytes that a difference refers to
 constexpr uint32_t kPatchStartBytes = 64;         // first old bytes, which identify the old file
-constexpr uint32_t kPatchMaxListBytes = 1u << 26; // the uncompressed list of operations
+constexpr uint32_t kPatchMaxListBytes = 1u << 26; // limit: the uncompressed list of operations
 
 // Reads exactly `size` bytes, which lie inside the file. PatchRead and PatchWrite may throw.
 using PatchRead = std::function<void(uint64_t offset, void* bytes, size_t size)>;
@@ -42,14 +43,14 @@ struct PatchPart {
 };
 
 struct PatchStats {
-    uint64_t copied = 0, carried = 0; // bytes of the new file that the old one has, and others
+    uint64_t copied = 0, carried = 0; // bytes of the new file: copied from the old one, others
     uint64_t patchSize = 0;
     uint32_t operations = 0;
 };
 
-// `level` is zstd's level for carried bytes. `progress` receives how many more bytes of the new
-// file are done. Errors: UNSUPPORTED (the list of operations is longer than a patch may hold),
-// OUT_OF_MEMORY.
+// `level` is zstd's level for carried bytes. `progress` is called with the number of bytes of the
+// new file that have been made since its last call. Errors: UNSUPPORTED (the list of operations is
+// longer than a patch may hold), OUT_OF_MEMORY.
 SluiceStatus makePatch(const PatchFile& oldFile, const std::vector<PatchPart>& oldParts,
                        const PatchFile& newFile, const std::vector<PatchPart>& newParts, int level,
                        const PatchWrite& write, const std::function<void(uint64_t)>& progress,
@@ -59,8 +60,8 @@ struct PatchHeader {
     uint16_t versionMajor, versionMinor;
     uint32_t operationCount;
     uint64_t oldSize, newSize;
-    uint64_t oldStart;       // XXH3 of the old file's first bytes
-    uint8_t newChecksum[16]; // XXH3 of 128 bits of the new file
+    uint64_t oldStart;       // 64-bit XXH3 of the old file's first kPatchStartBytes
+    uint8_t newChecksum[16]; // 128-bit XXH3 of the new file
     uint64_t listOffset;
     uint32_t listStored, listSize;
     uint32_t listChecksum;

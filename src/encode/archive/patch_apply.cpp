@@ -40,8 +40,8 @@ private:
     uint64_t m_oldEnd = 0;
 };
 
-// A number is stored with seven bits per byte, the lowest first; bit 7 says that another byte
-// follows. An encoding that is longer than necessary is refused.
+// Reads a number, which is stored with seven bits per byte, the lowest first; bit 7 says that
+// another byte follows. An encoding that is longer than necessary is refused.
 bool ListReader::number(uint64_t& value)
 {
     value = 0;
@@ -94,7 +94,7 @@ public:
     {
         if (m_context == nullptr) throw std::bad_alloc();
     }
-    // `prefix` is NULL, or the bytes before the content that the frame may copy from.
+    // `prefix` is NULL, or the bytes before the content, from which the frame may copy.
     bool decode(const Bytes& frame, const Bytes* prefix, size_t size, Bytes& bytes)
     {
         if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != size) return false;

@@ -31,10 +31,11 @@ struct KnownPart {
     }
 };
 
-// zstd indexes a whole prefix, however few bytes follow it, at 6 MB/s on level 19 and 40 MB/s on
-// level 12. A file that alternates between known and new bytes would need many prefixes, so the sum
-// of their sizes is limited: kSlowBytes and twice the new file at the level that was asked for,
-// then kQuickBytes and four times the new file at kQuickLevel. After that no prefix is used.
+// However few bytes follow a prefix, zstd indexes all of the prefix, at 6 MB/s on level 19 and 40
+// MB/s on level 12. A file in which known and new bytes alternate would need many prefixes. So the
+// sum of their sizes is limited. At the level that was asked for, prefixes may have kSlowBytes and
+// twice the size of the new file; after that, at kQuickLevel, kQuickBytes and four times this size.
+// After that no prefix is used.
 constexpr uint64_t kSlowBytes = 16u << 20, kQuickBytes = 64u << 20;
 constexpr int kQuickLevel = 12;
 
@@ -53,7 +54,8 @@ public:
         ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, level);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
-        // The prefix is searched for long matches: data that hardly compresses has no others.
+        // With a prefix, zstd also searches for long matches: data that hardly compresses has no
+        // others.
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_enableLongDistanceMatching,
                                prefix.empty() ? 0 : 1);
         if (!prefix.empty()) ZSTD_CCtx_refPrefix(m_context.get(), prefix.data(), prefix.size());
@@ -111,8 +113,8 @@ private:
     uint64_t m_position = patchHeaderBytes; // in the patch
     uint64_t m_oldEnd = 0;                  // the end of the last copy or sum in the old file
     Bytes m_list;
-    PatchOperation m_last = {};      // not in the list yet; its size is 0 if there is none
-    Bytes m_part, m_other, m_prefix; // the current part, the old bytes it is compared with
+    PatchOperation m_last = {};      // the last one, not in the list yet; size 0: none
+    Bytes m_part, m_other, m_prefix; // the current part; the old bytes compared with it; a prefix
     Bytes m_pending;                 // bytes that are nowhere in the old file
     uint64_t m_likeOffset = 0, m_likeSize = 0; // old bytes that are like the pending ones
     uint64_t m_pendingFrom = 0,
@@ -138,7 +140,8 @@ void PatchMaker::putNumber(uint64_t value)
     m_list.push_back(uint8_t(value));
 }
 
-// Offsets are stored as signed distances from the end of the old file's range that was used last.
+// Stores an offset in the old file as its signed distance from the end of the range that the last
+// copy or sum took from that file.
 void PatchMaker::putOffset(uint64_t oldOffset)
 {
     const uint64_t forward = oldOffset - m_oldEnd, back = m_oldEnd - oldOffset;
@@ -174,7 +177,7 @@ void PatchMaker::addOperation(const PatchOperation& operation)
     (operation.kind == PatchKind::copy ? m_stats.copied : m_stats.carried) += operation.size;
 }
 
-// The part's bytes are in m_part.
+// The caller has read the part's bytes into m_part.
 bool PatchMaker::copyKnown(const PatchPart& part)
 {
     // Prefer the place where the last copy ended: the two operations then become one.
@@ -229,8 +232,8 @@ void PatchMaker::pend(const PatchPart& part)
 void PatchMaker::flushPending()
 {
     if (m_pending.empty()) return;
-    // If the similar range is longer than a prefix may be, take the piece of it that is about as
-    // far from its beginning as the pending bytes are from theirs.
+    // If the similar range is longer than a prefix may be, the prefix is a piece of the range. Its
+    // middle lies, if possible, at the place that corresponds to the first pending byte.
     uint64_t from = m_likeOffset, size = m_likeSize;
     const bool isQuick = std::min<uint64_t>(size, kPatchPrefixBytes) > m_slowLeft;
     uint64_t& left = isQuick ? m_quickLeft : m_slowLeft;
@@ -287,7 +290,7 @@ void PatchMaker::finish()
         const size_t size =
             ZSTD_compress(list.data(), list.size(), m_list.data(), m_list.size(), level);
         if (ZSTD_isError(size)) throw std::bad_alloc();
-        list.resize(size); // below kPatchMaxListBytes, since a list near that limit compresses
+        list.resize(size); // stays below kPatchMaxListBytes, since compression makes it smaller
     }
     uint8_t start[kPatchStartBytes];
     const size_t startSize = size_t(std::min<uint64_t>(m_old.size, sizeof start));

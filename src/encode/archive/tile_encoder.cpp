@@ -8,6 +8,7 @@
 #include "formats/archive_layout.h"
 #include "formats/filter.h"
 #include "encode/weights/float_tile_encoder.h"
+#include "encode/zstd/zstd_encoder.h"
 
 namespace sluice {
 
@@ -44,13 +45,15 @@ bool isEncodable(const SluiceArchiveSegment& segment)
     case SLUICE_CODEC_GSTD:
         return segment.level >= 1 && segment.level <= SLUICE_GSTD_MAX_LEVEL &&
                segment.copyDepth <= SLUICE_GSTD_MAX_DEPTH;
+    case SLUICE_CODEC_ZSTD: return segment.level >= 1 && segment.level <= SLUICE_ZSTD_MAX_LEVEL;
     case SLUICE_CODEC_FLOAT: return segment.floatType < SLUICE_FLOAT_TYPE_COUNT;
     default: return false;
     }
 }
 
-// Returns the size of the extra tile at the end of a segment that does not end with a whole
-// element, or 0. The tiles before it end at the last multiple of 4.
+// A segment of floats may end inside an element. Its last bytes then form an extra tile, so that
+// the tiles before end at a multiple of 4. Returns the size of the extra tile in bytes, or 0 if
+// there is none. `left` is the number of bytes of the segment that are not cut into tiles yet.
 static uint32_t tailSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
     const bool whole = segment.codec != SLUICE_CODEC_FLOAT ||
@@ -112,7 +115,7 @@ SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const
 
 namespace {
 
-// Returns the kind that most of a tile's filtered bytes have.
+// Returns what most of a tile's filtered bytes are.
 GstdContent contentOf(const std::vector<uint8_t>& filter, uint32_t size)
 {
     uint32_t sums[uint32_t(GstdContent::count)] = {}, end = 0;
@@ -163,6 +166,11 @@ SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uin
     case SLUICE_CODEC_GDEFLATE: return encodeGdeflate(segment, bytes, size, out);
     case SLUICE_CODEC_GSTD:
         return encodeGstd(segment, bytes, size, out, GstdContent::plain, matches);
+    case SLUICE_CODEC_ZSTD:
+        if (m_zstd == nullptr) m_zstd = std::make_unique<zstd::TileEncoder>();
+        m_zstd->encode(segment.level, bytes, size, out);
+        if (out.size() >= size) out.clear();
+        return SLUICE_OK;
     case SLUICE_CODEC_FLOAT:
         if (m_float == nullptr) m_float = std::make_unique<FloatTileEncoder>();
         return m_float->encode(segment, bytes, size, out);

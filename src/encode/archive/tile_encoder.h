@@ -12,8 +12,11 @@
 #include "encode/gstd/gstd_encoder.h"
 
 namespace sluice {
+namespace zstd {
+class TileEncoder;
+}
 
-// Returns whether tiles can be encoded with these codec, parameters and tile size.
+// Returns whether tiles can be encoded with the segment's codec, parameters and tile size.
 bool isEncodable(const SluiceArchiveSegment& segment);
 
 // Returns the size of a segment's next tile. `left`, which is not 0, is the number of bytes of the
@@ -58,12 +61,12 @@ public:
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
-    // Does the same for a tile whose bytes are filtered already.
+    // Does the same for bytes to which the filter with the description `filter` has been applied.
     SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment,
                                 const std::vector<uint8_t>& filter, const uint8_t* bytes,
                                 uint32_t size, std::vector<uint8_t>& out);
-    // Estimates whether a tile may become smaller than `limit` bytes. Returns true for codecs that
-    // have no estimate.
+    // Estimates whether encode() may make the tile smaller than `limit` bytes. Returns true for
+    // codecs that have no estimate.
     bool maySave(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                  size_t limit);
 
@@ -77,6 +80,7 @@ private:
     KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> m_gdeflate;
     KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> m_gstd;
     std::unique_ptr<class FloatTileEncoder> m_float;
+    std::unique_ptr<zstd::TileEncoder> m_zstd;
 };
 
 } // namespace sluice

@@ -30,9 +30,10 @@ TilePool::~TilePool()
         thread.join();
 }
 
-void TilePool::start(uint32_t threadCount, const SluiceTileCache* cache)
+void TilePool::start(uint32_t threadCount, const SluiceTileCache* cache, bool equalTilesOnce)
 {
     m_cache = cache;
+    m_hashesStored = equalTilesOnce;
     threadCount = std::min(std::max(threadCount, 1u), SLUICE_ENCODE_MAX_THREADS);
     m_tiles.resize(threadCount == 1 ? 1 : size_t(threadCount) * 4);
     m_encoders.resize(threadCount);
@@ -89,7 +90,7 @@ static uint64_t storedSize(const std::vector<uint8_t>& encoded, uint32_t size)
     return alignArchive(encoded.empty() ? size : std::min<uint64_t>(encoded.size(), size));
 }
 
-// Encodes a tile with its filter and, for a trial, also without, and keeps the smaller result.
+// Encodes a tile with its filter and, for a trial, also without it. Keeps the smaller result.
 static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
 {
     const uint8_t* bytes = tile.input.data();
@@ -103,7 +104,8 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
         status = encoders.encodeFiltered(tile.segment, tile.filter, tile.filtered.data(), tile.size,
                                          tile.output);
     if (status != SLUICE_OK || tile.segment.filterTrial == 0) return status;
-    const size_t block = 4 + kItemHead + tile.filter.size(); // the filter's parameter block
+    // A filter also costs its parameter block, which the archive leaves out if no tile is filtered.
+    const size_t block = 4 + kItemHead + tile.filter.size();
     const uint64_t filteredSize = storedSize(tile.output, tile.size) + block;
     if (matches == nullptr && !encoders.maySave(tile.segment, bytes, tile.size, filteredSize))
         return SLUICE_OK;
@@ -156,6 +158,18 @@ SluiceStatus TilePool::encodeOrFind(TileEncoders& encoders, Tile& tile) const
 }
 
 void TilePool::encode(TileEncoders& encoders, Tile& tile) const
+{
+    encodeNew(encoders, tile);
+    if (!m_hashesStored || tile.status != SLUICE_OK ||
+        tile.storedSize() < SLUICE_ARCHIVE_LEAST_EQUAL)
+        return;
+    Blake2b hash;
+    hash.add(tile.isStored() ? tile.input.data() : tile.output.data(), tile.storedSize());
+    tile.storedKey = hash.finish();
+}
+
+// Sets all that the pool sets in a tile except storedKey, which encode() sets.
+void TilePool::encodeNew(TileEncoders& encoders, Tile& tile) const
 {
     tile.status = SLUICE_OK;
     if (tile.isEncoded) {

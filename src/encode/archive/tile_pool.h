@@ -24,27 +24,29 @@ public:
                                            // if the tile is smaller without it
         bool matchesKnown = false;         // GSTD: `matches` holds the tile's matches
         std::vector<SluiceGstdMatch> matches;
-        bool isEncoded = false; // already encoded: the user sets input or output, and checksum
+        bool isEncoded = false; // already encoded: user sets checksum, and output or (STORE) input
         // The pool sets these.
         std::vector<uint8_t> filtered;   // the input with the filter applied
         std::vector<uint8_t> output;     // encoded; empty if the input must be stored
         std::vector<uint8_t> unfiltered; // the output without the filter, for the trial
         uint32_t checksum = 0;
-        bool hasKey = false; // `key` is set, and the cache was asked for it
+        Digest storedKey = {}; // of the stored bytes, if the pool was started to find equal tiles
+        bool hasKey = false;   // `key` is set, and the cache was asked for it
         Digest key = {};
         SluiceStatus status = SLUICE_OK;
         bool done = false;
 
         bool isStored() const { return output.empty() || output.size() >= size; }
+        uint32_t storedSize() const { return isStored() ? size : uint32_t(output.size()); }
         // Makes room for `bytes` bytes of input.
         uint8_t* resize(uint32_t bytes);
     };
 
     ~TilePool();
 
-    // threadCount and cache are as in sluice_archive.h. May throw std::bad_alloc and
+    // The arguments are as in SluiceArchiveWriterInfo. May throw std::bad_alloc and
     // std::system_error.
-    void start(uint32_t threadCount, const SluiceTileCache* cache);
+    void start(uint32_t threadCount, const SluiceTileCache* cache, bool equalTilesOnce);
 
     bool full() const { return m_submitted - m_released == m_tiles.size(); }
     bool empty() const { return m_submitted == m_released; }
@@ -58,9 +60,11 @@ public:
 private:
     void work(TileEncoders& encoders);
     void encode(TileEncoders& encoders, Tile& tile) const;
+    void encodeNew(TileEncoders& encoders, Tile& tile) const;
     SluiceStatus encodeOrFind(TileEncoders& encoders, Tile& tile) const;
 
     const SluiceTileCache* m_cache = nullptr;
+    bool m_hashesStored = false;
 
     std::vector<Tile> m_tiles; // a ring
     uint64_t m_submitted = 0;  // set by the user's thread, under m_mutex while workers run

@@ -16,7 +16,7 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
     if (!isEncodable(segment)) return SLUICE_ERROR_ARGUMENT;
     SluiceStatus status = SLUICE_OK;
     TilePool pool;
-    pool.start(info.threadCount, nullptr);
+    pool.start(info.threadCount, nullptr, false);
     const uint32_t tileCount = uint32_t(divideUp<uint64_t>(info.size, kTileBytes));
     const uint32_t lastTileSize = uint32_t(info.size % kTileBytes); // 0 means a full tile
     std::vector<uint8_t> head(SLUICE_TILE_STREAM_HEADER_SIZE + size_t(tileCount) * 4);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Applies filters: the inverse of src/cpu/filter.cpp.
+// Applies filters, which src/cpu/filter.cpp undoes.
 #include "encode/filter/filter_apply.h"
 
-#include "formats/tga_packets.h"
+#include "formulas/filter.h"
 #include "encode/filter/filter_residuals.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
     headers.clear();
     pixels.clear();
     for (uint32_t at = 0; at < size;) {
-        const uint32_t stored = tgaStored(bytes[at]) * pixelBytes;
+        const uint32_t stored = filterPacketStored(bytes[at]) * pixelBytes;
         headers.push_back(bytes[at++]);
         if (stored > size - at) return false;
         pixels.insert(pixels.end(), bytes + at, bytes + at + stored);
@@ -80,7 +80,7 @@ void appendSection(const FilterSection& section, std::vector<uint32_t>& descript
     description.push_back(section.size | uint32_t(section.width != 0) << 29 |
                           uint32_t(section.tgaRle) << 30);
     if (section.width != 0) description.insert(description.end(), {section.width, section.first});
-    uint32_t last = 0; // the word of the current run of columns, without its repeat count
+    uint32_t last = 0; // the word that describes the previous column, without its count
     for (uint32_t c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
         const uint32_t run = uint32_t(column.bytes >> 1) << 8 | uint32_t(column.flags) << 10 |

@@ -41,7 +41,7 @@ size_t FilterTrial::compress(int level, const uint8_t* bytes, size_t size)
 
 namespace {
 
-// log2(1 + i / 256) in units of 1/65536.
+// A table of log2(1 + i / 256) in units of 1/65536, for the 8 bits below a number's highest bit.
 constexpr uint32_t kMantissaLogs = 256;
 constexpr std::array<uint16_t, kMantissaLogs> makeMantissaLogs()
 {
@@ -66,7 +66,7 @@ uint64_t entropy(const uint8_t* bytes, uint32_t size)
     if (size < 1024) {
         for (uint32_t i = 0; i < size; ++i)
             ++counts[bytes[i]];
-    } else { // several tables, so that an increment need not wait for one of an equal byte
+    } else { // four tables, so that equal neighbours do not wait for each other's increment
         uint32_t parts[4][256] = {};
         for (uint32_t i = 0; i < size; ++i)
             ++parts[i % 4][bytes[i]];
@@ -80,9 +80,9 @@ uint64_t entropy(const uint8_t* bytes, uint32_t size)
     return sum >> 16;
 }
 
-// Tries many filters for one column. It compresses the candidates with the least entropy to compare
-// them. It always compresses those without prediction too, since they may have matches, which
-// entropy does not see.
+// Chooses the filter of one column. Each filter is rated by the entropy of its result, which is
+// fast. Then the best kTried are compressed and compared. Filters without prediction are always
+// compressed too, since their results may repeat earlier bytes, which entropy does not see.
 class ColumnTrial {
 public:
     ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section,
@@ -91,7 +91,8 @@ public:
     {
     }
 
-    // Tries each predictor of the set with a base and flags.
+    // Rates each predictor in the set `predictors` with this base column (0: none, or its number +
+    // 1) and these flags.
     void tryPredictors(uint32_t predictors, uint8_t base, uint32_t flags)
     {
         FilterColumn& column = m_section.columns[m_column];
@@ -104,7 +105,7 @@ public:
             const bool isSigned = (p != 0 || base != 0) && column.bytes > 1;
             column.flags = uint8_t(isSigned ? flags | filterZigzag : flags);
             consider(column);
-            if (isSigned) { // without zigzag: better if signs repeat
+            if (isSigned) { // without zigzag too: better if signs repeat
                 column.flags = uint8_t(flags);
                 consider(column);
             }
@@ -141,15 +142,16 @@ public:
     }
 
 private:
-    static constexpr uint32_t kTried = 2; // candidates with prediction or base to compress
-    static constexpr size_t kFew = 1024;  // for up to this many bytes, entropy alone decides
+    static constexpr uint32_t kTried = 2; // filters with prediction or base that are compressed
+    static constexpr size_t kFew = 1024;  // up to this many bytes, entropy alone decides
 
     struct Candidate {
         FilterColumn column;
         uint64_t bits;
     };
 
-    // Reads the column's values, which depend on its base and mapping but not on the predictor.
+    // Reads the column's values unless m_values has them already: they change with the base and the
+    // mapping, not with the predictor.
     void readValues()
     {
         const FilterColumn& column = m_section.columns[m_column];
@@ -163,7 +165,7 @@ private:
                              m_samples[s].size / m_section.stride());
     }
 
-    // Filters each sample into m_bytes.
+    // Filters each sample into m_bytes, then calls take(number of records).
     template <typename Take>
     void forEachSample(Take take)
     {
@@ -199,18 +201,19 @@ private:
     FilterSection m_section;
     uint32_t m_column;
     std::vector<Candidate> m_candidates;
-    std::vector<ColumnValues> m_values; // read with m_base and m_mapping
+    std::vector<ColumnValues> m_values; // what readValues read, with m_base and m_mapping
     uint32_t m_base = 0, m_mapping = 0;
     std::vector<uint8_t> m_bytes;
 };
 
-// Chooses the filter of each column independently of the others.
+// Chooses the filter of each column by itself. Columns that may serve as a base come first, and get
+// no base themselves.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
 {
     const uint32_t endBase = choices.firstBase + choices.baseCount;
     const FilterColumnFlags split = choices.planes ? filterSplit : kNoFlags;
-    for (const bool bases : {true, false}) { // columns that may be a base have none
+    for (const bool bases : {true, false}) { // columns that may be a base come first
         for (uint32_t c = 0; c < section.columnCount; ++c) {
             if (choices.mayBeBase(c) != bases) continue;
             const uint32_t bytes = section.columns[c].bytes;
@@ -228,7 +231,9 @@ void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const Filte
     }
 }
 
-// Puts all columns in one group, with one predictor.
+// Joins all columns into one group, whose bytes stay interleaved as in the records, with one
+// predictor. If `bases` is set, the other columns of the first three subtract the base column: red
+// and blue subtract green.
 FilterSection interleaved(const FilterSection& section, const FilterChoices& choices,
                           FilterPredictor predictor, bool bases)
 {
@@ -243,8 +248,10 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     return result;
 }
 
-// Interleaves the columns of each group. If `keep` is set, a group of one column keeps the filter
-// that was chosen for it. Bit 0 of `blocks` maps colours, bit 1 maps indices.
+// Joins neighbouring columns into groups, whose bytes stay interleaved; `groups` has the number of
+// columns in each group. If `keep` is set, a group of one column keeps the filter that was chosen
+// for it. `blocks` says which columns of compressed blocks are mapped (filterBlock): bit 0 those of
+// colours, bit 1 those of indices.
 FilterSection grouped(const FilterSection& section, const FilterChoices& choices,
                       const std::vector<uint8_t>& groups, bool keep, uint32_t blocks)
 {
@@ -261,14 +268,14 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
             column = {column.bytes, FilterPredictor::none, uint8_t(flags), 0};
         }
     }
-    for (c = 0; c < result.columnCount; ++c) { // drop bases that have a base themselves
+    for (c = 0; c < result.columnCount; ++c) { // a base must not have a base itself
         FilterColumn& column = result.columns[c];
         if (column.base != 0 && result.columns[column.base - 1].base != 0) column.base = 0;
     }
     return result;
 }
 
-// Returns the bytes that a candidate takes: those of the compressed samples, filtered, and those of
+// Returns the estimated cost in bytes of filtering the section this way: the compressed samples and
 // the description.
 size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples,
                      const FilterSection& section)
@@ -286,8 +293,9 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     return cost;
 }
 
-// Returns the index of the best candidate; candidate 0 filters nothing. If estimates are close, the
-// leading candidates are compared again with a slower level of Zstandard.
+// Returns the index of the cheapest candidate. Candidate 0 filters nothing; unless `forced` is set,
+// it wins if no other gains clearly. If costs are close, the leading candidates are compared again
+// at a slower level of Zstandard. `ratio` receives the winner's cost relative to candidate 0's.
 size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
               const std::vector<FilterSection>& candidates, double& ratio)
 {
@@ -301,8 +309,8 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
         sampleBytes += sample.size;
     ratio = 1;
     size_t plain = candidateCost(trial, false, samples, candidates[0]);
-    if (!forced && plain < sampleBytes / 256) return 0; // hardly anything to gain
-    std::vector<std::pair<size_t, size_t>> order;       // cost and index
+    if (!forced && plain < sampleBytes / 256) return 0; // filtering can gain next to nothing
+    std::vector<std::pair<size_t, size_t>> order;       // pairs of cost and index
     for (size_t i = 1; i < candidates.size(); ++i)
         order.emplace_back(candidateCost(trial, false, samples, candidates[i]), i);
     if (!forced) order.emplace_back(least(plain), 0);
@@ -334,7 +342,7 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
     std::vector<FilterSection> candidates(1, section);
     candidates[0].columnCount = 0;
     candidates[0].tgaRle = false;
-    if (section.tgaRle) { // choose columns by the pixels, without the packets' headers
+    if (section.tgaRle) { // choose by the pixels alone, without headers
         std::vector<std::vector<uint8_t>> pixels(columnSamples.size());
         std::vector<uint8_t> headers;
         FilterSamples pixelSamples;
@@ -347,7 +355,8 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
     } else {
         chooseColumns(trial, columnSamples, choices, section);
     }
-    // Separate columns count as planes too, so all are joined if planes are not allowed.
+    // Without `planes` no column may be stored apart from the others, so all columns are joined
+    // into one group.
     for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c)
         section.columns[c].flags |= filterJoined;
     candidates.push_back(section);

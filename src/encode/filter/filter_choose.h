@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses how a section is filtered, by compressing samples with a fast level of Zstandard.
+// Chooses how a section of records is filtered. It filters samples in several ways, compresses the
+// results with Zstandard and keeps the cheapest way. A section is a range of records; a column is a
+// value at one place of each record (docs/format.md, 8).
 #pragma once
 
 #include "encode/filter/filter_apply.h"
@@ -11,17 +13,18 @@ struct ZSTD_CCtx_s; // zstd.h
 
 namespace sluice {
 
-// How much is tried.
+// How much work a choice may take.
 struct FilterEffort {
-    // The levels of Zstandard: for most trials, for the few that decide, and for inputs of few
-    // bytes or with a doubtful result.
+    // Levels of Zstandard: for most trials; for the few that decide; and for small inputs or
+    // doubtful results.
     int fastLevel, finalLevel, carefulLevel;
-    uint32_t sampleBytes, samples;       // size and number of samples for whole sections
-    uint32_t columnBytes, columnSamples; // size and number of samples for single columns
-    uint32_t finalists;
+    uint32_t sampleBytes, samples;       // size in bytes and number of samples for sections
+    uint32_t columnBytes, columnSamples; // size in bytes and number of samples for columns
+    uint32_t finalists;                  // candidates that are compared at the final level
 };
 
-// Estimates the size of bytes after compression with matches and entropy coding.
+// Estimates how small bytes become in a codec with matches and entropy coding: it compresses them
+// with Zstandard and counts the compressed bytes.
 class FilterTrial {
 public:
     // Throws std::bad_alloc.
@@ -39,7 +42,7 @@ public:
     {
         return compress(m_effort.carefulLevel, bytes, size);
     }
-    // Returns whether finalCost() takes more care than cost().
+    // Returns whether finalCost() compresses at a slower level than cost().
     bool hasFinalCost() const
     {
         return m_effort.finalLevel != m_effort.fastLevel ||
@@ -58,31 +61,31 @@ private:
     std::vector<uint8_t> m_out;
 };
 
-// Whole records of a section.
+// A piece of a section that consists of whole records.
 struct FilterSample {
     const uint8_t* bytes;
     uint32_t size;
 };
 using FilterSamples = std::vector<FilterSample>;
 
-// Says what is tried for the columns of a section.
+// Says what may be tried for the columns of a section.
 struct FilterChoices {
     uint32_t predictors = 1;                 // a set of bitOf(predictor)
-    bool planes = true;                      // columns may be split
-    bool floats = false;                     // columns of 4 bytes may be rotated
-    bool forced = false;                     // leaving the section unfiltered is not an option
-    uint32_t firstBase = 0, baseCount = 0;   // columns that may be subtracted from others as wide
-    uint32_t firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
-    std::vector<uint8_t> groups; // a way to group the columns: the number of columns of each
-                                 // group
+    bool planes = true;                      // the bytes of columns may be stored apart
+    bool floats = false;                     // 4-byte columns may be floats, whose bits are rotated
+    bool forced = false;                     // the section must be filtered
+    uint32_t firstBase = 0, baseCount = 0;   // other columns of equal width may subtract these
+    uint32_t firstBlock = 0, blockCount = 0; // columns with colours or indices of BC blocks
+    std::vector<uint8_t> groups; // one way to join columns: the number of columns in each group
 
     bool mayBeBase(uint32_t column) const { return column - firstBase < baseCount; }
     bool mayBeBlock(uint32_t column) const { return column - firstBlock < blockCount; }
 };
 
-// Chooses how the section's columns are filtered: each alone in planes, some or all interleaved, or
-// not at all, which leaves the section without columns. Returns the ratio of the filtered to the
-// unfiltered cost. columnSamples decide about single columns, samples about the whole section.
+// Chooses how the section's columns are filtered and sets their filters: each column in a plane of
+// its own, some or all of them interleaved, or no filter, which leaves the section without columns.
+// Returns the estimated size with the filter divided by that without. columnSamples decide about
+// single columns, `samples` about the whole section.
 double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
                      const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the parts of binary glTF 2.0 files (.glb). Accessors say where the buffer has records.
+// Finds the parts of binary glTF 2.0 files (.glb): a JSON document whose accessors and buffer views
+// say where the buffer that follows it holds records, such as vertices.
 #include "encode/filter/filter_plan.h"
 
 #include "formats/little_endian.h"
@@ -17,13 +18,14 @@ namespace {
 
 using nlohmann::json;
 
-// These limits bound the memory that a document takes. A document that exceeds one of them is not
-// used at all.
+// These limits bound the memory for the JSON document. If a document exceeds one of them, no parts
+// are found in its file.
 constexpr uint64_t kMaxJson = 32u << 20;
 constexpr size_t kMaxValues = 1u << 19;
 constexpr size_t kMaxDepth = 8;
 
-// Builds the accessors and views of a document. Of what else is in it, only the depth is kept.
+// Keeps the members "accessors" and "bufferViews" of a JSON document. All other members are
+// skipped; only their depth is counted, to know where they end.
 class DocumentReader final : public nlohmann::json_sax<json> {
 public:
     json document;
@@ -76,7 +78,8 @@ private:
             m_skips = false;
         return true;
     }
-    // The address of an open value stays valid, since nothing is added to the values around it.
+    // Stores a value and returns its address, or NULL if there are too many values. While a value
+    // is open, the vector or map around it gets no other member, so the address stays valid.
     json* put(json value)
     {
         if (++m_values > kMaxValues) return nullptr;
@@ -92,8 +95,8 @@ private:
 
     std::vector<json*> m_open;
     std::string m_key;
-    bool m_skips = false; // the next value, or the open one, is skipped
-    size_t m_skipped = 0; // depth of open values inside the skipped one
+    bool m_skips = false; // the next value, or the one that is open, is not kept
+    size_t m_skipped = 0; // how many open values lie inside the skipped one
     size_t m_values = 0;
 };
 
@@ -128,15 +131,15 @@ uint32_t componentCount(const json& accessor)
     return type == "VEC4" ? 4 : type == "MAT4" ? 16 : 0;
 }
 
-// An attribute of each record: the size of a component in bytes and the number of components.
+// One attribute of a vertex, such as its position: bytes of a component, and number of components.
 struct Attribute {
     uint32_t bytes, count;
 };
 
-// Records with the same first byte and the same stride.
+// Records that lie in one array: their number, and what each of them consists of.
 struct Records {
     uint64_t count = 0;
-    std::map<uint32_t, Attribute> attributes; // by their offset in the record
+    std::map<uint32_t, Attribute> attributes; // by offset inside the record
 };
 
 FilterSection sectionOf(const Records& records, uint32_t stride)
@@ -145,7 +148,7 @@ FilterSection sectionOf(const Records& records, uint32_t stride)
     uint32_t at = 0;
     for (const auto& [place, attribute] : records.attributes) {
         const uint32_t size = attribute.bytes * attribute.count;
-        if (place < at || size > stride - place) continue; // overlaps another
+        if (place < at || size > stride - place) continue; // overlaps another attribute
         addColumns(section, place - at, 1);
         addColumns(section, attribute.count, uint8_t(attribute.bytes));
         at = place + size;
@@ -179,8 +182,8 @@ FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, 
         if (numberOf(bufferView, "buffer", 0) != 0 || !inside || stride < bytes * count ||
             stride > kFilterMaxStride)
             continue;
-        // An offset below the stride is that of an attribute inside a record. A larger one is that
-        // of an array of its own in the same view.
+        // An accessor whose offset is below the stride describes an attribute of interleaved
+        // records. A larger offset means a separate array of its own in the same view.
         const bool packed = offset >= stride;
         const uint64_t begin = viewBegin + (packed ? offset : 0);
         Records& place = all[{begin, uint32_t(stride)}];

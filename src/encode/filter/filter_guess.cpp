@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Guesses the records of a file of unknown type: their stride is the distance at which bytes are
-// most often alike, if one distance stands out.
+// Guesses the record size of a file of unknown type: it is the distance at which bytes are most
+// often alike, provided that one distance stands out.
 #include "encode/filter/filter_plan.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kSample = 32768;
 constexpr uint32_t kNear = 4; // bytes that differ by at most this are alike
 
-// Counts the bytes of a sample that are like the byte `stride` positions before them.
+// Returns how many bytes of a sample are alike with the byte `stride` positions before them.
 uint32_t countAlike(const uint8_t* bytes, uint32_t size, uint32_t stride)
 {
     uint32_t count = 0;
@@ -32,7 +32,8 @@ FilterParts guessParts(const uint8_t* bytes, uint64_t size)
     uint64_t sum = 0;
     for (uint32_t stride = 1; stride <= kFilterMaxStride; ++stride) {
         sum += alike[stride] = countAlike(from, sample, stride);
-        // A multiple of the true stride is as good but for chance, so it must be clearly better.
+        // Multiples of the true stride score about as well, so a larger distance must be clearly
+        // better.
         if (alike[stride] > alike[best] + alike[best] / 16) best = stride;
     }
     if (alike[best] < sum / kFilterMaxStride * 5 / 4) return list.finish();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the parts of image files. Each mip level is a part, and its records are texels or blocks.
+// Finds the parts of DDS and KTX2 files. Each mip level is a part, whose records are texels or the
+// blocks of a compressed format.
 #include "encode/filter/filter_plan.h"
 
 #include <sluice/sluice_image.h>
@@ -20,7 +21,7 @@ enum class Blocks {
     other
 };
 
-// Returns the kind of compressed blocks that a format of the table has.
+// Returns the kind of a format's blocks.
 Blocks blocksOf(const SluiceImageFormat& format)
 {
     if (format.compressed == 0) return Blocks::none;
@@ -31,7 +32,8 @@ Blocks blocksOf(const SluiceImageFormat& format)
     return Blocks::other;
 }
 
-// Adds the columns of an alpha block: two end points of 8 bits, then 48 bits of indices.
+// Adds the columns of an alpha block of BC3, BC4 or BC5: two end points of 8 bits, then 48 bits of
+// indices.
 void addAlphaBlock(FilterPart& part)
 {
     addColumns(part.section, 2, 1);
@@ -40,7 +42,8 @@ void addAlphaBlock(FilterPart& part)
     part.choices.groups.insert(part.choices.groups.end(), {2, 2});
 }
 
-// Adds the columns of a colour block: two end points of 16 bits, then 32 bits of indices.
+// Adds the columns of a colour block of BC1 to BC3: two end points of 16 bits, then 32 bits of
+// indices.
 void addColourBlock(FilterPart& part)
 {
     part.choices.firstBase = part.choices.firstBlock = part.section.columnCount;
@@ -51,7 +54,7 @@ void addColourBlock(FilterPart& part)
     part.choices.groups.insert(part.choices.groups.end(), {2, 1});
 }
 
-// Adds a column for each number that a texel consists of.
+// Adds a column for each channel of a texel. Green may be subtracted from red and blue.
 void addTexel(const SluiceImageFormat& format, FilterPart& part)
 {
     const uint32_t bytes = std::min(format.unitBytes, 4u);
@@ -68,7 +71,7 @@ void addRecordColumns(const SluiceImageFormat& format, FilterPart& part)
     case Blocks::none: addTexel(format, part); break;
     case Blocks::bc1: addColourBlock(part); break;
     case Blocks::bc2:
-        addColumns(part.section, 2, 4); // alpha
+        addColumns(part.section, 2, 4); // 64 bits of explicit alpha
         part.choices.groups = {2};
         addColourBlock(part);
         break;
@@ -120,7 +123,8 @@ bool ImageFile::parse(const uint8_t* bytes, uint64_t size)
 std::vector<ImageRun> ImageFile::runs() const
 {
     std::vector<ImageRun> runs;
-    const bool together = info.container == SLUICE_IMAGE_KTX2; // the images of a level
+    // KTX2 stores all images of a level together.
+    const bool together = info.container == SLUICE_IMAGE_KTX2;
     const uint64_t images = uint64_t(info.layers) * info.faces, count = together ? 1 : images;
     for (uint64_t image = 0; image < count && runs.size() < kMaxParts; ++image)
         for (uint32_t level = 0; level < info.levels; ++level)
@@ -146,7 +150,8 @@ std::vector<uint64_t> ImageFile::cuts(uint64_t size) const
     return cuts;
 }
 
-// No hint says that the file is an image, so only the block formats that DDS was made for are used.
+// DDS files are filtered even where no option says that they are images. Without such an option
+// only the formats that DDS was made for are taken: BC1 to BC5 and BC7.
 FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
 {
     ImageFile file;

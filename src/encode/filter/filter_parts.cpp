@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the parts of a file by its type.
+// Recognises a file's type and finds its parts: ranges with one kind of record each.
 #include "encode/filter/filter_plan.h"
 
 #include "formats/little_endian.h"
-#include "formats/tga_packets.h"
+#include "formulas/filter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,8 @@ void addColumns(FilterSection& section, uint32_t count, uint8_t bytes)
 
 namespace {
 
-// Finds the packets of an image with this many pixels. A file that ends early has fewer.
+// Finds the packets of a run-length coded image of `pixels` pixels and appends the offset where
+// each ends to part.packets. A file that ends early has fewer packets.
 void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPart& part)
 {
     const uint64_t end = std::min<uint64_t>(size, UINT32_MAX);
@@ -60,9 +61,9 @@ void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPar
     uint64_t at = 0;
     part.packets.push_back(0);
     for (uint64_t pixel = 0; pixel < pixels && at < end;) {
-        const uint64_t next = at + 1 + tgaStored(bytes[at]) * stride;
+        const uint64_t next = at + filterPacketBytes(bytes[at], stride);
         if (next > end) break;
-        pixel += tgaPixels(bytes[at]);
+        pixel += filterPacketPixels(bytes[at]);
         part.packets.push_back(uint32_t(next));
         at = next;
     }
@@ -71,8 +72,8 @@ void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPar
 
 } // namespace
 
-// Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. Types 2 and
-// 3 are plain pixels.
+// Targa (http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf): types 2
+// and 3 have plain pixels, types 10 and 11 packets.
 FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 18) return {};
@@ -102,7 +103,9 @@ FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
     return list.finish();
 }
 
-// RIFF/WAVE: the chunk "data" has records if "fmt " says PCM.
+// RIFF/WAVE: the chunk "data" consists of records, each with one sample of every channel. The chunk
+// "fmt " must say first that the samples are integers or floats (format 1, 3, or 0xfffe for
+// either).
 FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 12 || std::memcmp(bytes, "RIFF", 4) != 0 || std::memcmp(bytes + 8, "WAVE", 4) != 0)
@@ -136,7 +139,7 @@ FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
 
 namespace {
 
-// Returns a part of `count` records.
+// Returns a part with `count` records that begins at the offset `begin`.
 FilterPart recordsAt(uint64_t begin, uint64_t count, const FilterSection& section,
                      const FilterChoices& choices)
 {
@@ -156,7 +159,7 @@ FilterChoices choicesOf(uint32_t predictors, bool floats = false)
     return choices;
 }
 
-// Returns a section whose records consist of this many 4-byte words.
+// Returns a section whose records consist of `words` columns of 4 bytes.
 FilterSection wordRecords(uint32_t words)
 {
     FilterSection section;
@@ -166,8 +169,8 @@ FilterSection wordRecords(uint32_t words)
 
 } // namespace
 
-// Quake III models have a header, frames, tags and surfaces. A surface stores all vertices of one
-// frame, then those of the next.
+// Quake III models have a header, frames, tags and surfaces. A surface stores all of its vertices
+// for one frame, then for the next frame. So the vertices of one frame serve as a row of records.
 FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 108 || std::memcmp(bytes, "IDP3", 4) != 0 || loadLe32(bytes + 4) != 15) return {};
@@ -212,8 +215,8 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 
 namespace {
 
-// The light grid of a Quake III map has a cell per 64 x 64 x 128 units of the world, whose extents
-// are those of the first model. Returns the number of cells in a row.
+// Returns how many cells of a Quake III map's light grid lie in a row. A cell covers 64 x 64 x 128
+// units of the world, and the grid has the extents of the map's first model.
 uint32_t lightGridWidth(const uint8_t* model)
 {
     float low, high;
@@ -226,7 +229,7 @@ uint32_t lightGridWidth(const uint8_t* model)
 
 } // namespace
 
-// Quake III maps, version 46, have 17 lumps.
+// Quake III maps, version 46: a header with the places of 17 lumps, each an array of one type.
 FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 {
     constexpr uint32_t lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,
@@ -243,12 +246,12 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
         part.size = loadLe32(bytes + 12 + 8 * lump);
         if (part.begin > size || part.size > size - part.begin) continue;
         part.choices = choicesOf(kDifferences, true);
-        if (lump == lightmapLump) { // images of 128 x 128
+        if (lump == lightmapLump) { // RGB images of 128 x 128 texels
             addColumns(part.section, 3, 1);
             part.section.width = 128;
             part.choices = choicesOf(kRows);
             part.choices.firstBase = part.choices.baseCount = 1;
-        } else if (lump == gridLump) { // ambient and directed colours, direction
+        } else if (lump == gridLump) { // ambient and directed colour, two angles
             addColumns(part.section, 8, 1);
             const uint32_t models = loadLe32(bytes + 8 + 8 * modelLump);
             part.section.width =
@@ -256,7 +259,7 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
             part.choices = choicesOf(part.section.width != 0 ? kRows : kDifferences);
             part.choices.firstBase = 1;
             part.choices.baseCount = 4;
-        } else if (lump == visibilityLump) { // a row of bits per cluster
+        } else if (lump == visibilityLump) { // for each cluster a row of bits
             if (part.size < 8 || loadLe32(bytes + part.begin + 4) > kFilterMaxTile) continue;
             part.section.width = loadLe32(bytes + part.begin + 4);
             part.begin += 8;

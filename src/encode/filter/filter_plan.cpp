@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes the plan of an asset: its parts, a filter for each part, and the cuts into tiles.
+// Makes the filter plan of an asset: finds its parts, chooses a filter for each, and cuts the asset
+// into tiles.
 #include <sluice/sluice_filter.h>
 
 #include "encode/filter/filter_plan.h"
@@ -13,21 +14,26 @@
 namespace sluice {
 namespace {
 
-// The ratios compare the size with a filter to that without, as the trials estimate them.
-constexpr uint64_t kSmallPart = 128;   // bytes; a description would cost more than a filter gains
-constexpr double kDoubt = 0.8;         // above this ratio, a filter is tried with more care
-constexpr double kClear = 0.7;         // below this ratio, a filter gains in whole tiles too
-constexpr double kLittle = 0.85;       // above this ratio, the gain is doubtful: without a filter,
-                                       // Gstd is up to a tenth smaller than zstd, which trials use
-constexpr uint64_t kSmallFile = 32768; // in files this small, descriptions and padding decide
-constexpr uint32_t kNarrow = 4;        // rows of fewer records are narrow
+constexpr uint64_t kSmallPart = 128; // bytes; below, a description costs more than it gains
+// A ratio is the estimated size with a filter divided by the estimated size without it. A filter
+// with a ratio above kClear must also gain on a sample as large as a tile. Above kDoubt, that is
+// measured at a slower level of Zstandard.
+constexpr double kDoubt = 0.8;
+constexpr double kClear = 0.7;
+// Above this ratio the gain is doubtful, since Gstd makes unfiltered tiles up to a tenth smaller
+// than the zstd that estimates them.
+constexpr double kLittle = 0.85;
+// In files up to this size in bytes every gain is doubtful: descriptions and padding are a large
+// share of so small a file.
+constexpr uint64_t kSmallFile = 32768;
+constexpr uint32_t kNarrow = 4; // rows of fewer records: no predictor reads the row above
 
-// Takes samples of whole packets.
+// Takes samples of a Targa file that begin and end with whole packets.
 FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
                             const FilterEffort& effort)
 {
     FilterSamples samples;
-    const auto packetAt = [&](uint64_t at) { // offset of the first packet at or after `at`
+    const auto packetAt = [&](uint64_t at) { // the first packet at or after `at`
         return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, uint32_t(at));
     };
     for (uint32_t s = 0; s < effort.samples; ++s) {
@@ -40,7 +46,8 @@ FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
     return samples;
 }
 
-// Takes samples of a part: the whole part if it is small, otherwise samples at equal distances.
+// Takes the samples that decide about a whole section: the whole part if it is small, otherwise
+// pieces at equal distances.
 FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
 {
     const uint64_t stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
@@ -60,8 +67,8 @@ FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const Filt
     return samples;
 }
 
-// Takes the samples by which the filters of single columns are chosen. Residuals vary over a part,
-// so several short samples represent it better than a few long ones. If predictors read the row
+// Takes the samples by which the filters of single columns are chosen. Residuals vary along a part,
+// so many short samples represent them better than a few long ones. If predictors read the row
 // above, a sample holds several rows, and there are half as many samples.
 FilterSamples columnSamplesOf(const FilterPart& part, const uint8_t* bytes,
                               const FilterEffort& effort)
@@ -98,8 +105,8 @@ FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
-// Returns the predictors that keep every tile of the part within the limit of decoding steps, even
-// if all columns use them.
+// Returns the set of predictors that the part may use: those with which decoding stays within
+// SLUICE_FILTER_MAX_STEPS in every tile, even if all columns use the slowest of them.
 uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
 {
     const FilterSection& section = part.section;
@@ -110,8 +117,9 @@ uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
         return filterSteps(records, section.width, section.width - 1, ups, waves) <=
                SLUICE_FILTER_MAX_STEPS;
     };
-    // A mix of `up` columns and columns with a wavefront may take one turn more than columns of one
-    // kind.
+    // `ups` and `waves` count bytes of a record under the predictor `up` and under wavefront
+    // predictors. A mix of both may take one pass more than either alone, so a whole pass of `up`
+    // is added.
     const uint32_t bytes = section.stride();
     if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
     return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;
@@ -140,8 +148,9 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
-        // Decoders undo predictors that read the row above with one lane per row or column. So
-        // narrow rows are slow, and tiles of very long or very many rows exceed the limit of steps.
+        // A decoder undoes predictors that read the row above with one lane for each row or column.
+        // In narrow rows most lanes would idle, and very long or very many rows exceed the limit of
+        // steps.
         choices.predictors &= part.section.width < kNarrow
                                   ? kWithoutRows
                                   : predictorsWithinSteps(part, info.maxTileSize);
@@ -185,8 +194,8 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
            a.size % a.section.stride() == 0;
 }
 
-// Returns whether a filter also gains on a sample of a whole tile's size, in which matches reach
-// farther than in the small samples.
+// Returns whether the filter also gains on a sample as large as a whole tile, in which compression
+// finds matches at longer distances than in the small samples.
 bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, bool doubtful)
 {
     FilterEffort large = trial.effort();
@@ -206,7 +215,7 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, b
     return filtered < plain;
 }
 
-// Chooses the filter of a part that does not take over the filter of another part.
+// Chooses a filter for a part that is alone or the largest of its group.
 void chooseFilter(FilterTrial& trial, const uint8_t* bytes, uint64_t fileSize, FilterPart& part)
 {
     FilterSection& section = part.section;
@@ -226,7 +235,7 @@ void chooseFilter(FilterTrial& trial, const uint8_t* bytes, uint64_t fileSize, F
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
 {
     const uint64_t fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
-    std::map<uint32_t, const FilterPart*> largest; // per group of parts
+    std::map<uint32_t, const FilterPart*> largest; // by group
     for (const FilterPart& part : parts) {
         const FilterPart*& most = largest[part.group];
         if (most == nullptr || part.size > most->size) most = &part;
@@ -283,7 +292,7 @@ void joinParts(FilterParts& parts)
 using namespace sluice;
 
 struct SluiceFilterPlan_T {
-    std::vector<FilterTiles> tiles; // own the descriptions
+    std::vector<FilterTiles> tiles; // segments point to their descriptions
     std::vector<SluiceFilterSegment> segments;
     std::vector<uint32_t> parameters;
 
@@ -304,7 +313,8 @@ struct SluiceFilterPlan_T {
     }
 
 private:
-    // Returns the item's offset in the form that tile records use. Equal items are stored once.
+    // Stores a description as an item of the asset's parameters, unless an equal item is there.
+    // Returns the value that filterOffset has for it in the archive's tile records.
     uint32_t addItem(const std::vector<uint32_t>& description)
     {
         const uint32_t bytes = uint32_t(4 * description.size());
@@ -357,8 +367,9 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
         if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
             cuts = image.cuts(size);
         made->tiles = cutIntoTiles(parts, info->maxTileSize, cuts);
-        // Filters were chosen for each part alone, but the parts of a single tile share tables and
-        // matches. So check the whole tile again, unless nearly all of it is pixels of an image.
+        // Each part's filter was chosen for that part alone. In one common tile the parts share
+        // entropy tables and matches, so compare the whole tile with and without filters again.
+        // This is not needed if nearly all of it is one image.
         const bool isMixed =
             parts.size() > 2 && std::none_of(parts.begin(), parts.end(), [&](const FilterPart& p) {
                 return p.section.columns[0].bytes == 1 && p.size > size - size / 16;

@@ -32,7 +32,8 @@ void readMapped(const FilterSection& section, uint32_t column, const uint8_t* re
         value = T(mapValue(description, value));
 }
 
-// Does what guessOf does, in the values' own type. Comparisons are signed if `Compared` is.
+// These do what guessOf (formats/filter.h) does, but in the type T of the values. Values are
+// compared as the type Compared, which is signed or not.
 template <typename T, typename Compared>
 T guessMedian(T left, T up, T upLeft)
 {
@@ -48,8 +49,9 @@ T guessAverage(T left, T up)
     return T(T(a & b) + T(T(a ^ b) >> 1)) ^ bias;
 }
 
-// Computes the residuals of `count` consecutive records that have all the neighbours that the
-// predictor reads. If it needs rows, the records lie in one row, after its first record.
+// Computes the residuals of `count` consecutive records. Each of them must have every neighbour
+// that the predictor reads. For a predictor that reads the left neighbour and the row above, the
+// records must lie in one row and not include the row's first record.
 template <typename T, typename Compared>
 void predictRun(FilterPredictor predictor, const T* at, uint32_t count, uint32_t width,
                 T* residuals)
@@ -80,7 +82,8 @@ void predictRun(FilterPredictor predictor, const T* at, uint32_t count, uint32_t
     }
 }
 
-// Stores byte kByte of each residual in the plane for that byte.
+// Stores byte kByte of each residual in the plane for that byte; `begin` is the first record's
+// index.
 template <uint32_t kByte, typename T>
 void storeByte(const T* residuals, uint32_t begin, uint32_t count, const FilterPlane& plane,
                uint8_t* to)
@@ -96,7 +99,8 @@ void storeByte(const T* residuals, uint32_t begin, uint32_t count, const FilterP
     }
 }
 
-// Stores residuals in their planes, in zigzag form if isZigzag is set.
+// Stores the residuals of `count` records from `begin` on, each byte in its plane. If isZigzag is
+// set, they are stored in zigzag form, which overwrites `residuals`.
 template <typename T>
 void store(T* residuals, uint32_t begin, uint32_t count, bool isZigzag, const FilterPlane* planes,
            uint8_t* to)
@@ -115,7 +119,7 @@ void store(T* residuals, uint32_t begin, uint32_t count, bool isZigzag, const Fi
 }
 
 // Returns how many records at the beginning lack a neighbour that the predictor may read. Returns
-// UINT32_MAX, which stands for all records, if predictRun has no loop for the predictor.
+// UINT32_MAX for a predictor that predictRun has no loop for: predictAll then computes all records.
 uint32_t headOf(FilterPredictor predictor, uint32_t width)
 {
     if (predictor > FilterPredictor::average) return UINT32_MAX;
@@ -147,7 +151,7 @@ void writeAs(const FilterSection& section, const FilterColumn& column, const std
         uint32_t run = std::min(count - i, kChunk);
         const uint32_t place = isWave ? (section.first + i) % width : 1;
         if (isWave) run = std::min(run, place == 0 ? 1 : width - place);
-        if (place == 0) { // what is left of it is not its neighbour
+        if (place == 0) { // a row's first record has no left neighbour
             residuals[0] = T(values[i] - guessOf(column.predictor, 0, values[i - width], 0,
                                                  column.bits(), column.isSigned()));
         } else {

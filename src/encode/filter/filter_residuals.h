@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of one column of records, and their residuals. Planning a filter tries many
-// predictors, so each value width has its own loops, which compilers vectorise.
+// Computes what prediction leaves of one column of records (residuals). Planning a filter tries
+// many predictors, so there is a loop for each width of values, which compilers vectorise.
 #pragma once
 
 #include "formats/filter.h"
@@ -10,15 +10,16 @@
 
 namespace sluice {
 
-// The values of a column before prediction. Only the vector of the values' type is in use.
+// The values of a column before prediction. Only one vector is used, that of the values' width.
 class ColumnValues {
 public:
-    // Reads the column's values from `count` records, maps them and subtracts their base.
+    // Reads the column's values from `count` records, maps them and subtracts the base column, as
+    // section.columns[column] says.
     void read(const FilterSection& section, uint32_t column, const uint8_t* records,
               uint32_t count);
     uint32_t count() const { return m_count; }
-    // Writes the residuals, each byte to its plane; `planes` are relative to `to`. `column` may
-    // differ from the column that was read only in its predictor and zigzag flag.
+    // Writes the residuals. Byte b of record i goes to to[planes[b].start + i * planes[b].step].
+    // `column` may differ from the column that was read only in its predictor and its zigzag flag.
     void writeResiduals(const FilterSection& section, const FilterColumn& column,
                         const FilterPlane* planes, uint8_t* to) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts a file that consists of parts into tiles and makes each tile's filter description. Cuts are
-// at multiples of 4 and, if possible, at the ends of rows or records. If a tile starts inside a
-// record, the bytes up to the next record are not filtered.
+// Cuts a file that consists of parts into tiles, and makes each tile's filter description. Tiles
+// begin at multiples of 4 and, if possible, where a row or record begins. If a tile begins inside a
+// record, the tile's bytes up to the next record are not filtered.
 #include "encode/filter/filter_plan.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kOwnTile = 32768; // parts of at least this size do not share a tile
+constexpr uint64_t kOwnTile = 32768; // bytes; a part this large shares no tile with others
 
 uint64_t alignDown(uint64_t value) { return value & ~uint64_t(3); }
 
-// Returns the offset of the packet, row or record that contains the byte at `at`.
+// Returns the offset at which the packet, row or record that contains the byte at `at` begins.
 uint64_t unitBegin(const FilterPart& part, uint64_t at)
 {
     const uint64_t offset = at - part.begin;
@@ -25,10 +25,11 @@ uint64_t unitBegin(const FilterPart& part, uint64_t at)
     return part.begin + offset / row * row;
 }
 
-// Finds a good place for a cut inside `part`, in (from, to].
+// Returns a good place to end a tile inside `part`, in (from, to]: if possible the first multiple
+// of 4 at or after the beginning of a row, record or packet.
 uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 {
-    if (part.doubtful) return alignDown(to); // the cut that tiles without filters have
+    if (part.doubtful) return alignDown(to); // as for an unfiltered tile, since it may become one
     uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
     uint64_t unit = unitBegin(part, to);
     const uint32_t maxTries = part.section.tgaRle ? 256 : 8;
@@ -52,8 +53,8 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes,
     const auto cut = std::upper_bound(cuts.begin(), cuts.end(), from);
     const uint64_t stop = cut == cuts.end() ? fileEnd : *cut,
                    limit = std::min(stop, from + maxTileBytes);
-    // The bytes between two required cuts become one tile if possible, and so does a whole file
-    // without required cuts.
+    // The bytes between two required cuts become one tile if they fit. Without required cuts, the
+    // whole file becomes one tile if it fits.
     if ((cuts.empty() ? fileEnd : stop - from) <= maxTileBytes) return stop;
     uint64_t end = limit;
     bool first = true;
@@ -65,7 +66,7 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes,
         if (own && !first && alignDown(part.begin) > from && part.begin % 4 == 0) return part.begin;
         if (own && partEnd <= limit && partEnd % 4 == 0) return partEnd;
         if (partEnd > limit) {
-            // A part that fits into a tile is not cut: the tile ends before it.
+            // A part that fits into a tile is not divided: the tile ends before it.
             const bool later =
                 part.size <= maxTileBytes && part.begin % 4 == 0 && part.begin > from;
             end = later ? part.begin : cutInside(part, from, limit);
@@ -75,14 +76,15 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes,
     return end == fileEnd ? end : alignDown(end);
 }
 
-// Appends the sections for bytes [from, to) of a part.
+// Appends the sections for the bytes [from, to) of a part: the bytes up to the first whole record
+// or packet unfiltered, the records, and the bytes of an incomplete last packet unfiltered.
 void addPiece(const FilterPart& part, uint64_t from, uint64_t to,
               std::vector<FilterSection>& sections)
 {
     FilterSection section = part.section;
     if (section.columnCount != 0) {
         const uint64_t offset = from - part.begin;
-        uint64_t record = 0, start; // index and offset of the first whole record
+        uint64_t record = 0, start; // the first whole record: index, offset in the file
         if (section.tgaRle) {
             start = part.begin +
                     *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
@@ -108,7 +110,7 @@ void addPiece(const FilterPart& part, uint64_t from, uint64_t to,
 }
 
 // Makes the filter description of a tile. It is empty if nothing in the tile is filtered, or if the
-// description would exceed the limits for sections, columns or steps.
+// description would exceed a limit of the format (sections, columns or decoding steps).
 std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint64_t to)
 {
     std::vector<FilterSection> sections;
@@ -121,7 +123,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     for (const FilterSection& section : sections)
         columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
     if (columns > SLUICE_FILTER_MAX_COLUMNS) return {};
-    // Leave out sections without columns at the end: a decoder copies bytes that no section covers.
+    // Sections without columns at the end are left out, since decoders copy what no section covers.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
     while (!sections.empty() && sections.back().columnCount == 0)
         sections.pop_back();
@@ -129,7 +131,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     for (const FilterSection& section : sections)
         appendSection(section, description);
     if (description.empty()) return {};
-    // Read the description back, since it may have more sections than the format allows.
+    // Parse the description again, which checks it against the limits of the format.
     FilterReader reader(description.data(), 4 * description.size());
     uint32_t end = 0;
     const auto take = [](const FilterSection&, uint32_t, uint32_t) { return true; };
@@ -137,7 +139,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     return fits && reader.status() == SLUICE_OK ? description : std::vector<uint32_t>();
 }
 
-// Returns whether all filters of a tile are doubtful.
+// Returns whether every filter that the tile uses is doubtful.
 bool isDoubtful(const FilterParts& parts, uint64_t from, uint64_t to)
 {
     return std::all_of(parts.begin(), parts.end(), [&](const FilterPart& part) {

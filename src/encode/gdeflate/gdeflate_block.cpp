@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes GDeflate blocks. In a round each of the decoder's 32 lanes, one after the other, reads a
+// literal, a length, or the distance that belongs to the length which it read a round before. A
+// step is what a lane reads in one round. The precode is Deflate's code for code lengths.
 #include "encode/gdeflate/gdeflate_block.h"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace sluice::gdeflate {
 
 namespace {
 
-constexpr uint32_t kBlockTypeBits = 3; // two type bits and the bit that marks the last block
+constexpr uint32_t kBlockTypeBits = 3; // two bits of type, and one that marks the last block
 enum BlockType : uint32_t {
     kStored = 0,
     kStatic = 1,
@@ -45,7 +48,7 @@ void writeBlockType(LaneWriter& writer, BlockType type, bool final)
     writer.put(0, (final ? 1u : 0u) | type << 1, kBlockTypeBits);
 }
 
-// The bits that a lane writes in one step.
+// The bits that a lane reads in one round.
 struct Step {
     uint32_t bits;
     uint32_t count;
@@ -63,8 +66,8 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         distance[slot] = {codes[slot], lengths.distance[slot]};
 
-    // A lane that has decoded a length decodes its distance in the next round. `count` is 0 if the
-    // lane has no distance pending.
+    // The distances that lanes still have to read: a lane that read a match's length in one round
+    // reads the distance in the next. `count` is 0 if the lane has none.
     Step pending[kLanes] = {};
     uint32_t lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
@@ -95,16 +98,16 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     }
     skipPending();
     writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
-    // Write the distances that are pending: the lanes after the end of block finish this round, and
-    // the lanes before it take one more round.
+    // Some lanes still have a distance to read. Lanes after the one that read the end of block do
+    // so in this round, lanes before it in one more round.
     for (uint32_t i = 1; i < kLanes; ++i) {
         advance();
         putPending();
     }
 }
 
-// First tries the fast algorithm with the format's own limit, which few codes reach and which then
-// costs next to nothing. If a length exceeds the lower limit, the slower optimal algorithm pays.
+// The fast algorithm runs first, with the format's own limit on lengths. Few codes come near that
+// limit. Only if a length exceeds the lower `limit` does the slower, optimal algorithm run.
 void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
@@ -152,8 +155,9 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     std::memcpy(all, m_lengths.litLen, m_litLenCount);
     std::memcpy(all + m_litLenCount, m_lengths.distance, m_distanceCount);
 
-    // The best way to cut runs of equal lengths depends on the precode, and the best precode
-    // depends on the cuts. So start with typical costs and refine them for as long as that helps.
+    // Runs of equal code lengths can be written in several ways. Which way is cheapest depends on
+    // the precode, and the best precode depends on the ways chosen. So begin with typical costs,
+    // and repeat with the costs of the precode found, as long as the header gets shorter.
     uint8_t costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
     m_headerBits = UINT32_MAX;
     for (int pass = 0; pass < 3; ++pass) {
@@ -169,8 +173,9 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     }
 }
 
-// Cuts the code lengths into precode items, each run in the way that is cheapest at these costs.
-// Returns the number of items.
+// Writes `count` code lengths as items of the precode: a length, or a repeat of the last length or
+// of 0. `costs` has the bits of each precode symbol; each run is cut in the cheapest way. Returns
+// the number of items.
 uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs,
                                  Item* items) const
 {
@@ -210,8 +215,8 @@ uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8
     return made;
 }
 
-// Builds the best precode for the items, and keeps both as the header if it is shorter than the
-// best one so far.
+// Builds the best precode for these items. Keeps items and precode as the block's header if this
+// header is shorter than the best one so far.
 void DynamicCodes::setHeader(const Item* items, uint32_t count)
 {
     uint32_t frequencies[kPrecodeSymbols] = {};
@@ -284,7 +289,7 @@ void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, 
     do {
         const uint32_t length = std::min(size, kMaxStoredBytes);
         writeBlockType(writer, kStored, final && length == size);
-        // Lane 0 writes the length and its first byte in one step.
+        // Lane 0 reads the block's length together with its first byte.
         writer.put(0, length | uint32_t(bytes[0]) << 16, 24);
         for (uint32_t i = 1; i < length; ++i)
             writer.put(i % kLanes, bytes[i], 8);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block's cost in each of the three forms (dynamic, static, stored), and functions that write it.
+// GDeflate blocks: their size in each of the three forms that Deflate has (dynamic, static,
+// stored), and functions that write them.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_huffman.h"
@@ -7,8 +8,8 @@
 
 namespace sluice::gdeflate {
 
-// A literal (length 0, value is the byte) or a match (value is the distance, which is less than
-// 65,536 inside a tile).
+// A literal or a match. A literal has length 0, and its value is the byte. A match's value is its
+// distance, which is below 65,536 inside a tile.
 struct Token {
     uint16_t length;
     uint16_t value;
@@ -18,12 +19,12 @@ struct Token {
 
 uint32_t bytesOf(const Token* tokens, uint32_t count);
 
-// How often each symbol occurs.
+// How often a block uses each symbol.
 struct Histogram {
     uint32_t litLen[kLitLenSymbols];
     uint32_t distance[kDistanceSymbols];
 
-    // Sets the histogram to that of the tokens and one end of block.
+    // Counts the symbols of the tokens and one end of block; earlier counts are discarded.
     void count(const Token* tokens, uint32_t tokenCount);
 };
 
@@ -32,16 +33,16 @@ struct CodeLengths {
     uint8_t distance[kDistanceSymbols];
 };
 
-// The limits of code lengths in a dynamic block.
+// The longest codes that a dynamic block may use.
 struct CodeLimits {
     uint32_t litLen = kMaxCodeLength;
     uint32_t distance = kMaxCodeLength;
 };
 
-// A dynamic block's codes and the header that describes them.
+// The codes of a dynamic block, and the header that describes them.
 class DynamicCodes {
 public:
-    // Builds the codes for a histogram and the cheapest header that it finds for them.
+    // Builds the codes for a histogram, and the shortest header that it finds for them.
     void build(const Histogram& histogram, const CodeLimits& limits);
 
     const CodeLengths& lengths() const { return m_lengths; }
@@ -67,14 +68,15 @@ private:
     uint32_t m_itemCount;
     uint8_t m_precodeLengths[kPrecodeSymbols];
     uint32_t m_precodeCount;
-    uint32_t m_headerBits; // from after the block type to the first literal or length
+    uint32_t m_headerBits; // bits of the header, without the block type
 };
 
 // Returns the size in bits of a static block with this histogram, including the block type.
 uint32_t staticBlockBits(const Histogram& histogram);
 
-// Returns the size in bits of `size` bytes in stored blocks, including their block types and
-// lengths.
+// A stored block holds at most kMaxStoredBytes, and begins with kStoredBlockBits for its type (3)
+// and length (16). storedBlockBits returns the size in bits of `size` bytes in as few stored blocks
+// as possible.
 constexpr uint32_t kMaxStoredBytes = 65535, kStoredBlockBits = 3 + 16;
 uint32_t storedBlockBits(uint32_t size);
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint32_t bits(uint32_t count) { return count << kCostShift; }
 
-// Sets the cost of each length and distance to that of its symbol and extra bits.
+// Sets the cost of each literal, length and distance to that of its symbol and extra bits. The
+// arguments are functions of a symbol.
 template <typename LitLenCost, typename DistanceCost>
 void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& distanceCost)
 {
@@ -64,7 +65,8 @@ void Costs::setFromHistogram(const Histogram& histogram, const CodeLengths* leng
         uint32_t total = 0;
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             total += frequencies[symbol];
-        // Frequencies are doubled, so that a symbol that does not occur can count as half of one.
+        // A symbol that does not occur counts as if it occurred half a time. To stay in integers,
+        // frequencies are doubled.
         const uint32_t all = log2Cost(2 * total + 1);
         return [frequencies, known, all](uint32_t symbol) {
             if (known != nullptr && known[symbol] != 0) return bits(known[symbol]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Fixed-point logarithms, and the symbol costs that the optimal parser works with. All are
-// integers, so the result is the same on every machine.
+// Costs of symbols in fractions of a bit, by which the optimal parser compares paths. All of it is
+// integer arithmetic, so the result is the same on every machine.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_block.h"
@@ -9,11 +9,12 @@ namespace sluice::gdeflate {
 
 constexpr uint32_t kCostShift = 6; // costs are in units of 1/64 bit
 
-// Returns log2(value) in units of 1/64 bit, rounded down. `value` must not be 0.
+// Returns log2(value) in units of 1/64, rounded down. `value` must not be 0.
 uint32_t log2Cost(uint32_t value);
 
-// A table of n * log2(n) in units of 1/64 bit, for n up to kTileBytes + 1. Symbols with frequencies
-// f that add up to n take n log n - (sum of f log f) bits.
+// A table of n * log2(n) in units of 1/64 bit, for n up to kTileBytes + 1. If symbols occur with
+// frequencies f whose sum is n, an ideal code takes n log n - (sum of f log f) bits for all of
+// them.
 class EntropyTable {
 public:
     EntropyTable();
@@ -23,18 +24,19 @@ private:
     uint32_t m_table[kTileBytes + 2];
 };
 
-// The cost of a decoder's work, which the parser and the splitter add to the cost of the bits. The
-// 32 lanes decode one symbol each per round, so work is counted per symbol. A match consists of two
-// symbols, its length and its distance.
+// How much time a decoder takes, expressed in units of 1/64 bit so that it can be added to the
+// size. The 32 lanes decode one symbol each in a round, so time is counted per symbol; a match has
+// two symbols, its length and its distance.
 struct DecodeWork {
     uint32_t symbol = 0;
-    uint32_t block = 0;      // per block, for its header and tables
-    uint32_t nearSource = 0; // for distance 1; it falls linearly to 0 at distance kNear
-    uint32_t overlap = 0;    // per doubling of a match that copies its own bytes
+    uint32_t block = 0;      // of each block, for its header and tables
+    uint32_t nearSource = 0; // waiting for a source at distance 1; falls linearly to 0 at kNear
+    uint32_t overlap = 0;    // of each doubling by which a match copies its own bytes
     CodeLimits limits;
 
-    // Decoders write the output in pieces of about this many bytes. A match whose source is in the
-    // same piece must wait for the source, and a match that overlaps its source waits repeatedly.
+    // Decoders write the output in pieces of about this many bytes. A match whose source lies in
+    // the same piece waits for that source. A match that overlaps its own source waits several
+    // times.
     static constexpr uint32_t kNear = 128;
 
     uint32_t ofDistance(uint32_t slot) const
@@ -46,19 +48,22 @@ struct DecodeWork {
     uint32_t ofSymbols(const Histogram& histogram) const;
 };
 
+// What symbols cost, in units of 1/64 bit.
 struct Costs {
     uint32_t literal[256];
-    uint32_t length[kMaxShortMatch + 1]; // per length, including extra bits
-    uint32_t longLength;                 // for any length above kMaxShortMatch
-    uint32_t distance[kDistanceSymbols]; // per slot, including extra bits
-    uint32_t overlap; // for each doubling of a match that overlaps itself at a distance below kNear
+    uint32_t length[kMaxShortMatch + 1]; // of each length, with its extra bits
+    uint32_t longLength;                 // of any length above kMaxShortMatch
+    uint32_t distance[kDistanceSymbols]; // of each distance slot, with its extra bits
+    // For each doubling of a match that overlaps its source and is nearer than kNear.
+    uint32_t overlap;
 
-    // Sets typical costs, for the first parse of data of which there is no histogram yet.
+    // Sets typical costs, for the first parse, before there is a histogram.
     void setDefault();
-    // Sets each symbol's cost to its code length if `lengths` has one, otherwise to the information
-    // content that follows from its frequency.
+    // Sets the cost of a symbol to its code length in `lengths`, which may be null. The cost of a
+    // symbol without a code is the number of bits that an ideal code for the histogram would give
+    // it.
     void setFromHistogram(const Histogram& histogram, const CodeLengths* lengths);
-    // Adds the decoder's work to each symbol.
+    // Adds the time that a decoder takes for each symbol.
     void add(const DecodeWork& work);
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encodes tiles as GDeflate streams: parse, split into blocks, refine each block, write.
+// Encodes tiles as GDeflate streams: it chooses literals and matches (parses), splits them into
+// blocks, parses each block again with costs that suit it, and writes the blocks.
 #include <sluice/sluice_encode.h>
 
 #include "formats/little_endian.h"
@@ -11,19 +12,19 @@ namespace sluice::gdeflate {
 
 namespace {
 
+// The settings of a compression level.
 struct Level {
     Effort effort;
     uint32_t lookahead; // positions that lazy parsing looks ahead
-    uint32_t chunks;    // granularity of block splitting
-    uint32_t
-        tilePasses;  // passes of optimal parsing over the tile before it is split into blocks; with
-                     // 0, parsing is lazy
+    uint32_t chunks;    // pieces of a tile at whose borders blocks may begin
+    // Passes of optimal parsing over the tile, before it is split into blocks. 0: parse lazily.
+    uint32_t tilePasses;
     uint32_t passes; // passes of optimal parsing over each block
 };
 
-// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing, so it makes
-// tiles that consist of long matches larger. Tiles that shrink to less than 1/kParsedAgain of their
-// size are therefore also parsed lazily, and the smaller stream is kept.
+// Optimal parsing considers fewer candidates and shorter matches than lazy parsing, so tiles that
+// consist of long matches become larger. A tile that shrinks to less than 1/kParsedAgain of its
+// size is therefore parsed lazily too, and the smaller stream is kept.
 constexpr uint32_t kParsedAgain = 6;
 
 constexpr uint32_t kMaxLevel = 12;
@@ -43,14 +44,14 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// From this level on, tiles may also be parsed lazily with the settings of this level and with each
-// lookahead from 1 on, since a lookahead of 2 is better for texts and 1 for everything else.
+// From this level on, tiles may be parsed lazily as well, with the settings of this level and a
+// lookahead of 1 and of 2: texts become smaller with 2, everything else with 1.
 constexpr uint32_t kLazyLevel = 7;
 
-// The cost of a decoder's work for each decodeSpeed. Its proportions were measured on a GPU, where
-// the tables of a block take as long as about 20 rounds of 32 symbols, and waiting for a source
-// takes half a round. Code lengths are limited to the index bits of the decoder's look-up tables,
-// since a longer code slows down the whole round.
+// How much a decoder's time counts, for each decodeSpeed. The proportions were measured on a GPU:
+// the tables of a block took as long as about 20 rounds of 32 symbols, and waiting for a match's
+// source half a round. Codes have at most 10 and 8 bits, the index of the decoder's look-up tables,
+// since one longer code slows down the whole round.
 constexpr DecodeWork decodeWork(uint32_t symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
@@ -65,7 +66,9 @@ constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
     decodeWork(80),
 };
 
-// A full tile takes two stored blocks, so one more than there are chunks may be written.
+// There is at most one block for each chunk. A block is too long for one stored block only if it is
+// a whole tile of 65,536 bytes, and is then written as two. So there are at most kMaxChunks + 1
+// blocks.
 static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
@@ -103,13 +106,14 @@ public:
         if (m_mayParseAgain) m_first.reset(new uint32_t[kMaxWords]);
     }
 
-    // Returns the number of words of the stream.
+    // Encodes a tile; the stream is at words(). Returns its number of 32-bit words.
     uint32_t encode(const uint8_t* tile, uint32_t size);
 
     const uint32_t* words() const { return m_words.get(); }
 
 private:
-    // No block takes more bits than a stored one.
+    // Enough for every tile, since the cheapest form of a block has at most the bits of stored
+    // blocks.
     static constexpr uint32_t kMaxWords =
         kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
@@ -127,9 +131,9 @@ private:
     BlockSplitter m_splitter;
     std::unique_ptr<HashChains> m_chains;
     std::unique_ptr<OptimalParser> m_optimal;
-    std::unique_ptr<Token[]> m_tokens; // the tile's parse
+    std::unique_ptr<Token[]> m_tokens; // what the parser chose for the tile
     uint32_t m_tokenCount = 0;
-    uint32_t m_blocks[kMaxChunks]; // the number of tokens of each block
+    uint32_t m_blocks[kMaxChunks]; // number of tokens in each block
     uint32_t m_blockCount = 0;
     std::unique_ptr<Token[]> m_refined;
     std::unique_ptr<Token[]> m_candidate;
@@ -137,7 +141,7 @@ private:
     std::unique_ptr<uint32_t[]> m_words, m_first;
 };
 
-// Parses the whole tile for the first time.
+// Chooses the tile's first tokens, before there are blocks.
 void TileEncoder::parse(const uint8_t* tile, uint32_t size)
 {
     if (m_level.tilePasses == 0) {
@@ -165,7 +169,7 @@ void TileEncoder::setCosts(Costs& costs, const Histogram& histogram,
     costs.add(m_work);
 }
 
-// Parses each block again, with costs that come from the block itself.
+// Parses each block again, with costs that follow from the block's own symbols.
 void TileEncoder::refine(uint32_t passes)
 {
     const Token* tokens = m_tokens.get();
@@ -183,9 +187,9 @@ void TileEncoder::refine(uint32_t passes)
     m_tokenCount = made;
 }
 
-// Parses the bytes [begin, end) several times, each time with the costs that follow from the
-// previous parse. `refined` receives the best parse, which may be the given one. Returns the number
-// of its tokens.
+// Parses the bytes [begin, end) of a block `passes` times, each time with the costs that follow
+// from the parse before. The cheapest parse, which may be the given one in `tokens`, goes to
+// `refined`. Returns its number of tokens.
 uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
                                   uint32_t passes, Token* refined)
 {
@@ -198,8 +202,8 @@ uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tok
     };
     uint32_t best = cost();
     for (uint32_t pass = 0; pass < passes; ++pass) {
-        // Costs in fractions of bits let the parse converge. The last pass uses the actual code
-        // lengths, which saves the last bits.
+        // Costs in fractions of a bit let the passes converge. The last pass uses the code lengths
+        // that will really be written, which saves a few bits more.
         const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
         setCosts(costs, histogram, last ? &m_codes.lengths() : nullptr);
@@ -247,7 +251,7 @@ uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
     return stored.finish();
 }
 
-// Encodes the tokens of a parse. Returns the number of words of the stream.
+// Splits the tile's tokens into blocks and writes them. Returns the number of words of the stream.
 uint32_t TileEncoder::encodeTokens(const uint8_t* tile, uint32_t size, uint32_t chunks,
                                    bool isOptimal)
 {

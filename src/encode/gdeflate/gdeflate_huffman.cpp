@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Builds Huffman codes. A leaf is a symbol that occurs, with its frequency.
 #include "encode/gdeflate/gdeflate_huffman.h"
 
 #include "encode/gdeflate/package_merge.h"
@@ -12,8 +13,9 @@ struct Leaf {
     uint16_t symbol;
 };
 
-// Sorts by frequency, and equal frequencies by symbol, in two passes of a radix sort with 8 bits
-// each. Frequencies above 65,535 count as equal; a tile has at most one of these.
+// Sorts leaves by frequency, and leaves of equal frequency by symbol: a radix sort of two passes
+// with 8 bits each. Frequencies above 65,535 count as equal. This is harmless: all frequencies of a
+// tile add up to about 65,536, so at most one symbol has such a frequency.
 void sortLeaves(Leaf* leaves, uint32_t count)
 {
     Leaf other[kMaxSymbols];
@@ -33,8 +35,9 @@ void sortLeaves(Leaf* leaves, uint32_t count)
     pass(other, leaves, 8);
 }
 
-// Runs Huffman's algorithm on sorted leaves, with two queues in one array (Moffat and Katajainen).
-// counts[d] becomes the number of leaves at depth d; none is deeper than maxLength.
+// Runs Huffman's algorithm on sorted leaves, with two queues in one array (Moffat and Katajainen:
+// one queue of leaves, one of inner nodes). Sets counts[d] to the number of leaves at depth d; none
+// is deeper than maxLength.
 void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_t* counts)
 {
     uint32_t weight[kMaxSymbols]; // of the inner nodes, in the order in which they are made
@@ -51,9 +54,9 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
             }
         }
     }
-    // A parent is made after its children, so walking backwards from the root visits each node
-    // after its parent and can set its depth. An inner node at depth d replaces a leaf at depth d
-    // by two leaves at depth d + 1.
+    // A parent is made after its children, so walking backwards from the root visits parents first,
+    // and a node's depth follows from its parent's. Each inner node at depth d turns one leaf at
+    // depth d into two leaves at depth d + 1.
     uint32_t depth[kMaxSymbols];
     std::fill(counts, counts + kMaxCodeLength + 1, 0u);
     counts[1] = 2;
@@ -62,7 +65,7 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
     for (uint32_t node = root; node-- > 0;) {
         depth[node] = depth[parent[node]] + 1;
         uint32_t at = depth[node];
-        if (at >= maxLength) { // too deep: instead, split the deepest leaf that is not
+        if (at >= maxLength) { // too deep: split the deepest leaf above the limit instead
             at = maxLength - 1;
             while (counts[at] == 0)
                 --at;
@@ -72,7 +75,7 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
     }
 }
 
-// Collects the symbols that occur. Fewer than two make no proper code; in this case the function
+// Collects the symbols that occur. Huffman's algorithm needs two: if fewer occur, this function
 // sets the lengths itself and returns 0.
 uint32_t collectLeaves(const uint32_t* frequencies, uint32_t count, Leaf* leaves, uint8_t* lengths)
 {
@@ -100,7 +103,7 @@ void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxL
     if (used == 0) return;
     uint32_t counts[kMaxCodeLength + 1];
     countDepths(leaves, used, maxLength, counts);
-    uint32_t next = 0; // the rarest symbols get the longest codes
+    uint32_t next = 0; // leaves are sorted, so the rarest get the longest codes
     for (uint32_t length = maxLength; length > 0; --length) {
         for (uint32_t i = 0; i < counts[length]; ++i)
             lengths[leaves[next++].symbol] = uint8_t(length);

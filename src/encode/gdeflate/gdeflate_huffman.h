@@ -8,19 +8,20 @@
 
 namespace sluice::gdeflate {
 
-// Sets lengths[0 .. count - 1] to the code lengths of symbols with these frequencies. No length
-// exceeds maxLength, and a symbol with frequency 0 has length 0. The code is complete: if only one
-// symbol occurs, another one gets a code too. If none occurs, all lengths are 0.
+// Sets lengths[0 .. count - 1] to the code lengths of a Huffman code for symbols with these
+// frequencies. No length exceeds maxLength, and a symbol with frequency 0 has length 0. The code is
+// complete: if only one symbol occurs, another symbol gets a code too. If none occurs, all lengths
+// are 0.
 void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
                       uint8_t* lengths);
 
-// Does the same with an optimal code: no code within maxLength takes fewer bits. It is slower than
-// buildCodeLengths. At most 2^maxLength symbols may occur.
+// Like buildCodeLengths, but slower and optimal: no other code within maxLength needs fewer bits
+// for all symbols together. At most 2^maxLength symbols may occur.
 void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
                              uint8_t* lengths);
 
-// Does the same for 256 counts of any size. It scales them to frequencies of 16 bits; a count that
-// is not 0 stays so.
+// Like the function above, for 256 counts of any size, which it scales to 16 bits. A count that is
+// not 0 does not become 0.
 template <typename Count>
 void buildLimitedCodeLengths(const Count (&counts)[256], uint32_t maxLength, uint8_t* lengths)
 {
@@ -33,7 +34,7 @@ void buildLimitedCodeLengths(const Count (&counts)[256], uint32_t maxLength, uin
     buildLimitedCodeLengths(frequencies, 256, maxLength, lengths);
 }
 
-// Both functions set codes[] to the canonical codes of the lengths. assignCodes also reverses the
+// Both set codes[] to the canonical codes that belong to the lengths. assignCodes also reverses the
 // bits of each code, so that it can be written least significant bit first.
 void assignCanonicalCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes);
 void assignCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes);

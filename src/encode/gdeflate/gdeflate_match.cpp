@@ -10,8 +10,8 @@ namespace sluice::gdeflate {
 
 namespace {
 
-// Stands for no position. It is free, since 4 bytes are hashed and so a tile's last three positions
-// are never inserted.
+// Means "no position". No match begins at 65,535: the hash takes 4 bytes, so the last three
+// positions of a tile are never inserted.
 constexpr uint16_t kNone = 65535;
 constexpr uint32_t kHashedBytes = 4;
 
@@ -19,7 +19,8 @@ uint32_t firstThreeBytes(uint32_t word) { return word & 0xffffff; }
 
 uint32_t hash(uint32_t value, uint32_t bits) { return (value * 0x9e3779b1u) >> (32 - bits); }
 
-// Returns how many of the first maxLength bytes agree. The first `length` are known to agree.
+// Returns how many leading bytes of a and b agree, at most maxLength. The caller knows that the
+// first `length` bytes agree.
 uint32_t extendMatch(const uint8_t* a, const uint8_t* b, uint32_t length, uint32_t maxLength)
 {
     for (; length + 8 <= maxLength; length += 8) {
@@ -41,8 +42,8 @@ void HashChains::reset()
     std::fill(std::begin(m_head4), std::end(m_head4), kNone);
 }
 
-// Inserts `at`. Returns the latest earlier position with the same hash of 4 bytes; recent3 receives
-// the latest one with the same hash of 3 bytes.
+// Inserts position `at`. Returns the latest earlier position with the same hash of 4 bytes, and in
+// recent3 the latest one with the same hash of 3 bytes.
 uint32_t HashChains::insert(const uint8_t* tile, uint32_t at, uint32_t& recent3)
 {
     const uint32_t word = loadLe32(tile + at);
@@ -74,12 +75,12 @@ Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd
     for (; candidate != kNone && depth != 0 && length < maxLength;
          candidate = m_next[candidate], --depth) {
         const uint8_t* const there = tile + candidate;
-        // Only a longer match is of use, so first compare the four bytes that end one byte after
-        // the best match: they reject most candidates.
+        // Only a longer match is of use. It also agrees in the byte after the best match so far, so
+        // comparing the four bytes that end there rejects most candidates.
         const uint32_t last = std::max(length, 3u) - 3;
         if (loadLe32(there + last) != loadLe32(here + last) || loadLe32(there) != first4) continue;
         const uint32_t found = extendMatch(here, there, kHashedBytes, maxLength);
-        // One more byte of length is not worth a distance that is 64 times as large.
+        // One more byte of length does not pay for a distance 64 times as large.
         const bool worthIt =
             best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
         if (found > length && worthIt) {
@@ -106,9 +107,11 @@ void BinaryTrees::reset()
     std::memset(m_head4, 0xff, sizeof(m_head4));
 }
 
-// Makes the string at `at` the new root of the tree for its hash, by splitting the tree into the
-// strings that are less and those that are greater. The nearest string on each side shares a prefix
-// with the new root, and all strings between the two share the shorter of these prefixes.
+// Inserts the string that begins at `at`, as the new root of the tree for its hash: walks down the
+// old tree and splits it into the strings that are less than the new one and those that are
+// greater. On the way, `lesserLength` and `greaterLength` say how many leading bytes the last
+// lesser and the last greater string share with the new one. All strings between these two share at
+// least the smaller number, so comparisons begin behind it.
 template <bool kStore>
 Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
                            uint32_t niceLength, uint32_t depth, Match* matches)
@@ -132,7 +135,7 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
     uint16_t& head = m_head4[hash(word, 16)];
     uint32_t node = head;
     head = uint16_t(at);
-    uint16_t* lesser = &m_child[at][0]; // link for the next node that is less
+    uint16_t* lesser = &m_child[at][0]; // where the next lesser node will be linked
     uint16_t* greater = &m_child[at][1];
     uint32_t lesserLength = 0, greaterLength = 0, best = 3;
     for (; node != kNone && depth != 0; --depth) {
@@ -143,7 +146,7 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
             best = length;
             *matches++ = {uint16_t(length), uint16_t(at - node)};
         }
-        if (length >= niceLength) { // count as equal: the new root replaces this node
+        if (length >= niceLength) { // nearly equal: the new root takes this node's place
             *lesser = m_child[node][0];
             *greater = m_child[node][1];
             return matches;

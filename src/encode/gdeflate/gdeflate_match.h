@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Match finders for a single tile. The window is the whole tile, so positions fit into 16 bits and
-// never leave the window.
+// Finds matches in a tile: earlier occurrences of the bytes at a position. Matches may reach back
+// to the tile's first byte, so positions fit into 16 bits and are never removed.
 #pragma once
 
 #include "formats/gdeflate_symbols.h"
@@ -12,14 +12,14 @@ struct Match {
     uint16_t distance;
 };
 
-// Hash chains. They are fast and find the longest match among the most recent candidates.
+// Finds matches with hash chains, which is fast: the longest match among the latest candidates.
 class HashChains {
 public:
     void reset();
 
-    // Inserts `at` and returns the longest match, among up to `depth` candidates, that is longer
-    // than minLength and ends inside the tile. A match of niceLength or more ends the search.
-    // Length 0 means that there is no such match.
+    // Inserts position `at`, and returns the longest match there that is longer than minLength and
+    // ends at tileEnd or before. It examines up to `depth` earlier positions and stops at a match
+    // of niceLength or more. Length 0 means that there is no such match.
     Match findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength,
                       uint32_t niceLength, uint32_t depth);
 
@@ -34,14 +34,14 @@ private:
     uint16_t m_next[kTileBytes];
 };
 
-// Binary trees of suffixes with the same hash of 4 bytes. They find matches of many lengths, and
-// the nearest match for each length.
+// Finds matches with binary trees: the nearest match for each of many lengths. A tree has the
+// positions with the same hash of 4 bytes, sorted by the bytes that begin there.
 class BinaryTrees {
 public:
     void reset();
 
-    // Inserts `at` and stores at most depth + 1 matches of strictly increasing length. Returns the
-    // end of the stored matches. A match of niceLength or more ends the search.
+    // Inserts position `at` and stores up to depth + 1 matches, each longer than the one before it.
+    // A match of niceLength or more ends the search. Returns the end of the stored matches.
     Match* find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
                 uint32_t depth, Match* matches);
 
@@ -54,9 +54,10 @@ private:
     Match* insert(const uint8_t* tile, uint32_t at, uint32_t maxLength, uint32_t niceLength,
                   uint32_t depth, Match* matches);
 
-    uint16_t m_head3[1u << 15][2]; // the two latest positions per hash of 3 bytes
+    uint16_t m_head3[1u << 15][2]; // the two latest positions for each hash of 3 bytes
     uint16_t m_head4[1u << 16];
-    uint16_t m_child[kTileBytes][2]; // the lesser and the greater child of each position
+    // For each position, the child whose bytes are less, and the child whose bytes are greater.
+    uint16_t m_child[kTileBytes][2];
 };
 
 } // namespace sluice::gdeflate

@@ -12,13 +12,13 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
 {
     chains.reset();
     uint32_t made = 0;
-    uint32_t at = 0;       // first byte that has no token yet
-    uint32_t inserted = 0; // first position that is not in the chains yet
+    uint32_t at = 0;       // the first byte without a token
+    uint32_t inserted = 0; // the first position that the chains do not contain
     while (at < size) {
         Match match =
             chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
         inserted = at + 1;
-        // A match of 3 bytes at a large distance costs more than 3 literals.
+        // A match of 3 bytes that far away takes more bits than 3 literals.
         if (match.length == 0 || (match.length == kMinMatch && match.distance > 16384)) {
             tokens[made++] = {0, tile[at++]};
             continue;
@@ -28,8 +28,8 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
             const uint32_t next = inserted++;
             const Match better = chains.findLongest(tile, next, size, match.length + ahead,
                                                     effort.niceLength, effort.depth >> (1 + ahead));
-            // A longer match is better, but each doubling of the distance costs one more bit, and
-            // the literals before a later match are expensive.
+            // A longer match is better. But each doubling of the distance costs one more bit, and a
+            // later match is preceded by literals, which are dear.
             const auto value = [](Match m) { return m.length + 16 - floorLog2(m.distance); };
             if (better.length != 0 && value(better) > value(match) + 4 * ahead) {
                 for (; at < next; ++at)
@@ -66,8 +66,8 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
         Match* const first = end;
         m_firstMatch[at] = uint32_t(first - m_matches.get());
         end = m_trees->find(tile, at, size, effort.niceLength, effort.depth, first);
-        // There is room for a certain average number of matches per position. Where they exceed it,
-        // only the longest match is kept.
+        // There is room for a certain number of matches per position on average. Once it is used
+        // up, only the longest match of a position is kept.
         if (end > first + 1 && m_firstMatch[at] >= kMatchesPerPosition * at + kMatchesAhead) {
             *first = end[-1];
             end = first + 1;
@@ -75,8 +75,8 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
         const Match longest = end > first ? end[-1] : Match{0, 0};
         ++at;
         if (longest.length < effort.niceLength) continue;
-        // Positions inside a long match keep no matches: there can be very many, and hardly any of
-        // them is useful.
+        // Matches that begin inside a long match are not stored: there can be very many, and hardly
+        // one is useful.
         for (uint32_t left = longest.length - 1u; left > 0; --left, ++at) {
             m_trees->skip(tile, at, size, effort.niceLength, effort.depth);
             m_firstMatch[at] = uint32_t(end - m_matches.get());
@@ -101,7 +101,7 @@ void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs&
     uint32_t last = firstMatch[end];
     for (uint32_t at = end; at-- > begin;) {
         Path best = pathOf(costs.literal[tile[at]], 0, 1) + costToEnd[at + 1];
-        // Try each length with the nearest match that is long enough.
+        // For each length, try the nearest match that is long enough: matches are sorted by length.
         const uint32_t first = firstMatch[at];
         const uint32_t maxLength = end - at;
         uint32_t length = kMinMatch;
@@ -111,7 +111,7 @@ void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs&
             const uint32_t full = std::min<uint32_t>(match.length, maxLength);
             const uint32_t lastShort = std::min(full, kMaxShortMatch);
             const auto tryLengthsTo = [&](uint32_t lastLength) {
-                Path even = kNoPath, odd = kNoPath; // two independent chains of minima are faster
+                Path even = kNoPath, odd = kNoPath; // two chains of minima run in parallel
                 for (; length < lastLength; length += 2) {
                     even = std::min(even, lengthPaths[length] + costToEnd[at + length]);
                     odd = std::min(odd, lengthPaths[length + 1] + costToEnd[at + length + 1]);
@@ -129,7 +129,7 @@ void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs&
                 }
             }
             tryLengthsTo(lastShort);
-            // All long lengths cost the same, so only the longest is tried.
+            // All long lengths cost the same, so the longest is the best.
             if (full > kMaxShortMatch) {
                 best =
                     std::min(best, base + pathOf(costs.longLength, 0, full) + costToEnd[at + full]);
@@ -161,9 +161,9 @@ uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, 
             tokens[made++] = {0, tile[at]};
         } else if (costs.overlap != 0 && length >= 2 * DecodeWork::kNear &&
                    distance < DecodeWork::kNear / 2) {
-            // Split a long run in two. After the first piece there are enough bytes of the run that
-            // the second can copy from further back, at a multiple of the run's period, so that a
-            // decoder need not wait for bytes of the same piece of output.
+            // Split a long run with a short period (`distance`) into two matches. After the first
+            // there are enough bytes for the second to copy from kNear bytes back or more, at a
+            // multiple of the period. So a decoder need not wait for bytes that it is just writing.
             const uint32_t far = (DecodeWork::kNear + distance - 1) / distance * distance;
             match(far - distance, distance);
             match(length - (far - distance), far);

@@ -25,7 +25,8 @@ void BlockSplitter::countChunk(const Token* tokens, uint32_t count, Chunk& chunk
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         add(kLitLenSymbols + slot, histogram.distance[slot], distanceExtraBits(slot));
     chunk.extraCost = extraBits << kCostShift;
-    chunk.staticCost = (staticBlockBits(histogram) - 3) << kCostShift; // without the block type
+    // The 3 bits of the block type are counted for each block, not for each chunk.
+    chunk.staticCost = (staticBlockBits(histogram) - 3) << kCostShift;
     chunk.storedCost = 8 * bytesOf(tokens, count) << kCostShift;
 }
 
@@ -63,7 +64,7 @@ public:
         return std::min({dynamicCost, m_staticCost, m_storedCost});
     }
 
-    // The average cost of a dynamic block's header has a fixed part, and a part per symbol in use.
+    // Estimates a dynamic block's header: a fixed cost, and a cost for each symbol in use.
     static constexpr uint32_t kHeaderCost = 80 << kCostShift;
     static constexpr uint32_t kSymbolCost = 7 << (kCostShift - 1);
     static constexpr uint32_t kMaxHeaderCost = kHeaderCost + kAllSymbols * kSymbolCost;
@@ -75,7 +76,7 @@ private:
     uint32_t m_total[2] = {1, 0};
     uint32_t m_sum = 0; // the sum of f log f over all symbols
     uint32_t m_extraCost = 0;
-    uint32_t m_staticCost = 10 << kCostShift; // starts with block type and end of block
+    uint32_t m_staticCost = 10 << kCostShift; // begins with the block type and the end of block
     uint32_t m_storedCost = kStoredBlockBits << kCostShift;
 };
 
@@ -88,8 +89,8 @@ uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxC
     };
     for (uint32_t i = 0; i < chunks; ++i)
         countChunk(tokens + chunkStart(i), chunkStart(i + 1) - chunkStart(i), m_chunks[i]);
-    // best[j] is the least cost of chunks 0 .. j - 1, and from[j] is where the last block of that
-    // solution starts.
+    // best[j] is the least cost of chunks 0 .. j - 1. The last block of that solution begins with
+    // chunk from[j].
     uint32_t best[kMaxChunks + 1];
     uint32_t from[kMaxChunks + 1];
     std::fill(best + 1, best + chunks + 1, UINT32_MAX);
@@ -103,7 +104,7 @@ uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxC
                 best[j + 1] = cost;
                 from[j + 1] = i;
             } else if (cost - best[j + 1] > GrowingBlock::kMaxHeaderCost + blockCost) {
-                break; // a block that continues beyond j is dearer than a new one after j
+                break; // a longer block cannot become cheaper than a new block after chunk j
             }
         }
     }

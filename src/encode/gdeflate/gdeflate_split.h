@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides where a new block with its own codes begins.
+// Decides where in a tile a new block begins, so that its codes suit its symbols.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_cost.h"
@@ -8,13 +8,13 @@ namespace sluice::gdeflate {
 
 constexpr uint32_t kMaxChunks = 96;
 
-// Holds tables and working memory.
+// The object holds tables and working memory, so that they are made once for all tiles.
 class BlockSplitter {
 public:
-    // Cuts the tokens into up to maxChunks (1 .. kMaxChunks) equal chunks and joins neighbouring
-    // chunks to blocks, so that the total cost is least. A block costs the entropy of its symbols,
-    // an estimate of its header, and blockCost. `blocks`, which has room for kMaxChunks, receives
-    // the number of tokens of each block. Returns the number of blocks.
+    // Cuts the tokens into at most maxChunks (1 .. kMaxChunks) chunks of equal size, and joins
+    // neighbouring chunks into blocks so that the total cost is least. The cost of a block is the
+    // entropy of its symbols, an estimate of its header, and blockCost. `blocks`, with room for
+    // kMaxChunks, receives the number of tokens in each block. Returns the number of blocks.
     uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost,
                    uint32_t* blocks);
 
@@ -22,8 +22,8 @@ private:
     static constexpr uint32_t kAllSymbols = kLitLenSymbols + kDistanceSymbols;
     static constexpr uint32_t kMinChunkTokens = 64;
 
-    // The symbols that occur in a chunk, and the costs that do not depend on a dynamic block's
-    // codes. Costs are in units of 1/64 bit.
+    // The symbols that occur in a chunk, and the part of its cost that does not depend on the codes
+    // of a dynamic block. Costs are in units of 1/64 bit.
     struct Chunk {
         struct Count {
             uint16_t symbol; // distances are numbered after literals and lengths

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes 32 interleaved bit streams in the order in which the decoder's refills take their words.
+// Writes the 32 bit streams of a tile, interleaved in the order in which the decoder's lanes take
+// their words.
 #pragma once
 
 #include "formats/gdeflate_symbols.h"
 
 namespace sluice::gdeflate {
 
-// A decoder lane starts with one word and takes another whenever it holds fewer than 32 bits, so a
-// lane that has consumed P bits has taken 1 + ceil(P / 32) words. The writer reserves the position
-// of each word at the step in which the decoder takes it, and fills in the word once its bits are
-// known. Callers must call put() for the lanes of a round in ascending order.
+// A decoder's lane begins with one word and takes another one when it holds fewer than 32 bits. So
+// a lane that has used P bits has taken 1 + ceil(P / 32) words. The writer reserves the place of a
+// word when the decoder would take it, and fills the word in when its bits are known. Callers must
+// call put() for the lanes of a round in ascending order.
 class LaneWriter {
 public:
     // `words` must have room for 64 words and one more for every 32 bits that put() appends.
@@ -19,9 +20,9 @@ public:
             lane.slot = m_taken++;
     }
 
-    // Appends the low `count` (0 .. 31) bits of `bits`, whose higher bits are 0, to a lane. They
-    // are one step of a decoder lane, or a part of one; a step has at most 31 bits. There is no
-    // branch here, since code lengths are hard to predict.
+    // Appends the low `count` (0 .. 31) bits of `bits`, whose higher bits are 0, to a lane's
+    // stream. What a lane reads in one round, at most 31 bits, may be put in several calls. There
+    // is no branch, since whether a word is full is hard to predict.
     void put(uint32_t lane, uint32_t bits, uint32_t count)
     {
         Lane& to = m_lanes[lane];
@@ -37,7 +38,7 @@ public:
         m_taken += takes;
     }
 
-    // Fills in the remaining words and returns the number of words of the stream.
+    // Writes the words that are not full. Returns the number of words of the stream.
     uint32_t finish()
     {
         for (const Lane& lane : m_lanes) {
@@ -50,9 +51,9 @@ public:
 private:
     struct Lane {
         uint64_t bits = 0;
-        uint32_t used = 0;     // number of bits of the open word that are written
-        uint32_t slot = 0;     // index of the open word
-        uint32_t nextSlot = 0; // index of the lane's next word; valid while used is not 0
+        uint32_t used = 0;     // bits of the lane's current word that are known
+        uint32_t slot = 0;     // index of the lane's current word
+        uint32_t nextSlot = 0; // index of the lane's next word, if used is not 0
     };
 
     uint32_t* m_words;

@@ -10,16 +10,16 @@
 
 namespace sluice {
 
-// Sets lengths[0 .. count - 1] to those of the cheapest code without a length above maxLength.
-//   count      2 .. kMaxLeaves, at most 2^maxLength
+// Sets lengths[0 .. count - 1] to those of the cheapest prefix code with no length above maxLength.
+//   count      number of leaves, 2 .. kMaxLeaves and at most 2^maxLength
 //   maxLength  1 .. kMaxDepth
 //   weightOf   weightOf(i) is the weight of leaf i; leaves are sorted by ascending weight
 //
-// List 0 holds the leaves. Each further list holds the leaves and the packages, sorted by weight; a
-// package is a pair of neighbouring items of the previous list. The 2 * count - 2 lightest items of
-// the last list define the code: the length of a leaf is the number of times that it occurs among
-// them, by itself or inside packages. In every list these items are a prefix, so it is enough to
-// store which items are leaves.
+// List 0 holds the leaves. Each further list holds all leaves and all packages, sorted by weight. A
+// package is a pair of neighbouring items of the list before. The 2 * count - 2 lightest items of
+// the last list give the code: a leaf's length is how often the leaf occurs in them, by itself or
+// inside packages. In every list these items come first, so it is enough to store which items are
+// leaves.
 template <typename Weight, uint32_t kMaxLeaves, uint32_t kMaxDepth, typename WeightOf>
 void packageMerge(uint32_t count, uint32_t maxLength, uint8_t* lengths, WeightOf weightOf)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encodes Gstd tiles: sequences come from libzstd, and each part gets the tables that suit it.
+// Encodes Gstd tiles. libzstd finds the sequences (literals, then a match), which are divided into
+// parts, and each part gets the entropy tables that suit it.
 #include "formats/little_endian.h"
 #include "formats/errors.h"
 #include "encode/gstd/gstd_encoder.h"
@@ -10,8 +11,8 @@ namespace {
 
 constexpr uint32_t kContents = uint32_t(GstdContent::count);
 
-// A level's searches for matches, for tiles of each content. The encoder encodes the result of
-// every search that is given and keeps the smallest stream.
+// How a level searches for matches, depending on what a tile contains. The encoder encodes the
+// result of each search whose level is not 0, and keeps the smallest stream.
 constexpr uint32_t kSearches = 2;
 struct Level {
     Effort effort;
@@ -21,14 +22,15 @@ struct Level {
 constexpr Effort kFast = {10, 10, 9, 9, false};
 constexpr Effort kMedium = {9, 11, 9, 9, true};
 constexpr Effort kThorough = {8, 11, 8, 10, true};
-// For literals, tables of 2^8 and 2^9 slots hardly save anything over the larger ones.
+// For literals, tables of 2^8 and 2^9 slots hardly save anything over larger ones, so they are not
+// tried.
 constexpr Effort kDefault = {10, 11, 8, 10, true};
 
 // Returns a level whose searches take the first or the longest match, without regard to costs. The
-// residuals of filters have cheap literals, so matches of 4 or 5 bytes would make such tiles up to
-// 5 % larger; minMatch 6 excludes them. For residuals of images a more thorough search often
-// chooses worse, so level `also` is tried too. `models` is the level for residuals of models if it
-// is not 0.
+// bytes that a filter leaves have cheap literals, so matches of 4 or 5 bytes would make such tiles
+// up to 5 % larger; minMatch 6 excludes them. `zstd` is zstd's level. In filtered images a more
+// thorough search often chooses worse, so zstd's level `also` is tried too. `models` is zstd's
+// level for filtered models; 0: the level `zstd`.
 constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models = 0)
 {
     const Search plain = {zstd, 0, 0, 0}, filtered = {zstd, 0, 0, 6}, second = {also, 0, 0, 6},
@@ -39,9 +41,9 @@ constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models =
 // libzstd's numbers of its strategies.
 constexpr uint32_t kLazy2 = 5, kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
 
-// On average, no level makes tiles of any content larger than the level before it does. Sounds have
-// so few matches that a lazy search is as good as an optimal parser. For residuals of models a lazy
-// search makes tiles 0.6 % larger but takes a third of the time.
+// On average, no level makes tiles larger than the level before it, whatever they contain. Sounds
+// have so few matches that a lazy search is as good as an optimal parser. For filtered models a
+// lazy search makes tiles 0.6 % larger, but takes a third of the time.
 constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
     {},
     upTo8(kFast, 1),
@@ -78,13 +80,13 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
       {{19, kBtultra, 6, 4}, {19, kBtultra, 8, 3}}}},
 };
 
-// Optimal parsers take the first long match that they see, so they make tiles that consist of long
-// matches larger. Tiles that shrink to less than 1/kSearchedAgain of their size are therefore also
-// searched as at kLazyLevel.
+// Optimal parsers take the first long match that they see, so tiles that consist of long matches
+// become larger. Tiles that shrink to less than 1/kSearchedAgain of their size are therefore also
+// searched as at level kLazyLevel.
 constexpr uint32_t kSearchedAgain = 8;
 constexpr uint32_t kLazyLevel = 8;
 
-// The level by which draftGstdTile makes its estimates.
+// The level at which draftGstdTile estimates sizes.
 constexpr Level kDraft = kLevels[5];
 
 constexpr uint32_t kDefaultDepth = 4;
@@ -97,7 +99,7 @@ public:
     {
     }
 
-    // Returns the stream.
+    // Encodes a tile. Returns the stream, which stays valid until the next call.
     const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size, GstdContent content)
     {
         m_best.clear();
@@ -108,7 +110,7 @@ public:
         return m_best;
     }
 
-    // Returns the stream, an empty one if the matches are wrong.
+    // Encodes a tile with the given matches. Returns an empty stream if they do not fit the tile.
     const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size,
                                         const SluiceGstdMatch* matches, uint32_t matchCount)
     {
@@ -118,7 +120,7 @@ public:
         return m_words;
     }
 
-    // Estimates how many words the stream would have at a low level.
+    // Estimates how many 16-bit words the tile would take at a low level.
     size_t draft(const uint8_t* tile, uint32_t size)
     {
         m_finder.find(tile, size, kDraft.searches[uint32_t(GstdContent::plain)][0], m_found);
@@ -130,8 +132,7 @@ public:
     }
 
 private:
-    // Encodes the tile with this search, and keeps the stream in m_best if it is the first or the
-    // smallest so far.
+    // Encodes the tile with this search. Keeps the stream in m_best if m_best is empty or larger.
     void keepBest(const uint8_t* tile, uint32_t size, const Search& search)
     {
         m_finder.find(tile, size, search, m_found);
@@ -139,7 +140,7 @@ private:
         if (m_best.empty() || m_words.size() < m_best.size()) m_best.swap(m_words);
     }
 
-    // Encodes m_found into m_words.
+    // Encodes the parts in m_found into m_words.
     void write(const uint8_t* tile, const Effort& effort)
     {
         m_words.clear();
@@ -211,7 +212,7 @@ bool isTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, const siz
            size <= SLUICE_GS_TILE_BYTES;
 }
 
-// Stores what `encode` returns for the tile.
+// Stores the words that encode(bytes, size) returns in `out`.
 template <typename Encode>
 SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out,
                         size_t capacity, size_t* outSize, Encode encode)

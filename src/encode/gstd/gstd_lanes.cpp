@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// rANS runs backwards: it encodes the reads of a part from the last to the first. Where this file
+// says "starts", it means the end of the decoder's work.
 #include "encode/gstd/gstd_lanes.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ void LaneWriter::clear()
 
 namespace {
 
-// Returns the state before a read that left `state`.
+// Returns a decoder's state before a read, given its state after the read.
 uint32_t unread(uint32_t state, uint32_t frequency, uint32_t start, uint32_t log)
 {
     return (state / frequency << log) + state % frequency + start;
@@ -21,16 +23,18 @@ uint32_t unread(uint32_t state, uint32_t frequency, uint32_t start, uint32_t log
 
 } // namespace
 
-// Chooses the state with which each lane starts here, which is the decoder's last one. The decoder
-// refills a lane before each read if its state is below 2^16 and words are left. So the states of
-// all lanes must be at least 2^16 when the first word is written here, which is the last one that
-// the decoder takes. Before that they may be lower, so each lane starts with the lowest state that
-// grows to 2^16 in time; this saves bits.
+// Chooses the state with which each lane starts here, which is the state that the decoder ends
+// with.
+//
+// The decoder refills a lane before a read if the lane's state is below 2^16 and words are left.
+// The last word that the decoder takes is the first one written here. When it is written, all
+// states must be at least 2^16; until then they may be lower, because the decoder has no words
+// left. Low states save bits, so each lane starts with the lowest state that reaches 2^16 in time.
 void LaneWriter::chooseStarts(uint32_t* starts) const
 {
     std::fill_n(starts, kLanes, 0u);
     bool reads[kLanes] = {};
-    uint32_t reading = 0; // lanes
+    uint32_t reading = 0; // number of lanes that read anything
     for (size_t i = 0; i < m_reads.size() && reading < kLanes; ++i) {
         reading += reads[m_reads[i].lane] ? 0 : 1;
         reads[m_reads[i].lane] = true;
@@ -46,7 +50,7 @@ void LaneWriter::chooseStarts(uint32_t* starts) const
             state = unread(state, read.frequency, read.start, read.log);
             if (state > read.most) break;
         }
-        if (i == SIZE_MAX) return; // no word is written, as everything fits into the first states
+        if (i == SIZE_MAX) return; // no word is needed: all fits into the first states
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
             if (states[lane] >= 0x10000 || !reads[lane]) continue;
             starts[lane] = starts[lane] == 0 ? 1 : starts[lane] * 2;
@@ -60,12 +64,12 @@ void LaneWriter::finish(std::vector<uint16_t>& words) const
     const size_t begin = words.size();
     uint32_t states[kLanes];
     chooseStarts(states);
-    words.resize(begin + m_reads.size()); // each read adds at most one word
+    words.resize(begin + m_reads.size()); // a read adds at most one word
     uint16_t* end = words.data() + begin;
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];
         const uint32_t state = unread(states[read.lane], read.frequency, read.start, read.log);
-        // No branch depends on whether there is a word, since that cannot be predicted.
+        // No branch, since whether a word is written cannot be predicted.
         const bool isFull = state > read.most;
         *end = uint16_t(state);
         end += isFull ? 1 : 0;

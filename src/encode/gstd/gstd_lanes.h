@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The words of a Gstd part. The reads of the 32 lanes are collected in the decoder's order; rANS
-// (Duda 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) then encodes
-// them from the last to the first.
+// The words of a Gstd part. The reads of the 32 lanes are collected in the order in which the
+// decoder makes them. Then rANS (Duda 2009; interleaved as in Giesen, Interleaved entropy coders,
+// 2014) encodes them from the last to the first.
 #pragma once
 
 #include <vector>
@@ -16,19 +16,20 @@ constexpr uint32_t kLanes = SLUICE_GS_LANES;
 class LaneWriter {
 public:
     void clear();
-    // Adds a read of a symbol that has `frequency` of the 2^log slots, the first being `start`.
+    // Adds a lane's read of a symbol that owns `frequency` of the 2^log slots, beginning at slot
+    // `start`.
     void symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log)
     {
         m_reads.push_back(
             {uint16_t(frequency), uint16_t(start), uint8_t(log), uint8_t(lane), m_most[lane]});
         m_most[lane] = uint32_t((uint64_t(frequency) << (32 - log)) - 1);
     }
-    // Adds a read of n bits, 0 <= n <= 16.
+    // Adds a lane's read of n plain bits, 0 <= n <= 16.
     void bits(uint32_t lane, uint32_t value, uint32_t n)
     {
         if (n != 0) symbol(lane, 1, value, n);
     }
-    // Encodes all reads and appends the result to `words`.
+    // Encodes all reads and appends the resulting words.
     void finish(std::vector<uint16_t>& words) const;
 
 private:
@@ -41,8 +42,9 @@ private:
     };
 
     std::vector<Read> m_reads;
-    // Per lane, the largest state that its last read may leave; with a larger one, the state before
-    // the read would exceed 32 bits. Initially 2^16 - 1, since a lane starts with a single word.
+    // For each lane, the largest state that its latest read may leave: with a larger one, the state
+    // before that read would exceed 32 bits. At first 2^16 - 1, since the decoder's state starts as
+    // one word.
     uint32_t m_most[kLanes];
 };
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Encodes a part of a Gstd tile. A length or an offset is split into a symbol, which has a table of
+// frequencies, and extra bits. An offset is divided by a modulus first: quotient and remainder are
+// coded apart. One of the last three offsets is coded by its place among them instead.
 #include "encode/gstd/gstd_part.h"
 
 #include <algorithm>
@@ -9,8 +12,8 @@ namespace {
 
 constexpr uint32_t kNoRepeat = SLUICE_GS_REPEATS;
 
-// Splits a value into a symbol, which stands for its highest two bits, and the bits below them. So
-// there are two symbols per power of 2.
+// Splits a value above 1 into a symbol, which stands for its two highest bits, and the bits below
+// them. So there are two symbols for each power of 2; `first` is added to number them.
 Symbol splitSymbol(uint32_t value, uint32_t first)
 {
     const uint32_t exponent = floorLog2(value), bits = exponent - 1;
@@ -23,7 +26,7 @@ Symbol lengthSymbol(uint32_t value, uint32_t direct)
     return splitSymbol(value, direct - 2 * floorLog2(direct));
 }
 
-// Splits the quotient of an offset by the modulus into a symbol and extra bits.
+// Splits an offset's quotient by the modulus into a symbol and extra bits.
 Symbol quotientSymbol(uint32_t quotient)
 {
     if (quotient == 0) return {kNoRepeat, 0, 0};
@@ -33,8 +36,9 @@ Symbol quotientSymbol(uint32_t quotient)
 // The offsets of the last matches, the latest first.
 class Repeats {
 public:
-    // Makes the offset the latest one. Returns its index among the last offsets, in the decoder's
-    // numbering, or kNoRepeat if it was none of them.
+    // Makes the offset the latest one. Returns the place at which the decoder finds it among the
+    // last offsets, or kNoRepeat if it is not one of them. As in Zstandard, if there are no
+    // `literals` before the match, place 1 is number 0, 2 is number 1, and 0 is number 2.
     uint32_t use(uint32_t offset, bool literals)
     {
         uint32_t place = 0;
@@ -89,7 +93,7 @@ uint64_t SequenceTables::cost(const Counts* counts) const
     return sum;
 }
 
-// Splits the part into literals and coded sequences.
+// Splits the part into literals and coded sequences, and counts their symbols.
 void PartEncoder::collect(const uint8_t* tile, const PartSequences& part)
 {
     m_literals.clear();
@@ -123,7 +127,8 @@ void PartEncoder::collect(const uint8_t* tile, const PartSequences& part)
         m_literalCounts.add(literal);
 }
 
-// Chooses the table of the literals. Returns the cost of literals and table.
+// Chooses how literals are coded: plain, with rANS, with a Huffman code, or with the tables of an
+// earlier part. Returns the cost of the literals and their table.
 uint64_t PartEncoder::chooseLiterals()
 {
     const Counts& counts = m_literalCounts;
@@ -163,7 +168,7 @@ uint64_t PartEncoder::chooseLiterals()
     return best;
 }
 
-// Counts the symbols that offsets have with this modulus. Returns the number of extra bits of all
+// Counts the symbols of all new offsets with this modulus. Returns the number of extra bits of all
 // sequences.
 uint64_t PartEncoder::countOffsets(uint32_t modulus)
 {
@@ -171,7 +176,8 @@ uint64_t PartEncoder::countOffsets(uint32_t modulus)
     offsets = m_repeats;
     remainders = {};
     uint64_t bits = m_lengthBits;
-    // An offset has at most 18 bits and a modulus 6, so the product's upper half is the quotient.
+    // Divides by multiplying. Offsets are at most 2^18 and moduli at most 64, so the upper half of
+    // the product is exactly the quotient.
     const uint64_t inverse = (uint64_t(1) << 32) / modulus + 1;
     static_assert(SLUICE_GS_TILE_BYTES <= 1 << 18 && SLUICE_GS_MAX_MODULUS <= 64);
     for (const uint32_t offset : m_newOffsets) {
@@ -184,8 +190,8 @@ uint64_t PartEncoder::countOffsets(uint32_t modulus)
     return bits;
 }
 
-// Fits the offset tables to offsets that are split by this modulus; the length tables are fitted
-// already. Stores all tables in `best` if their cost is lower.
+// Fits the tables of offsets to this modulus; those of lengths are in `tables` already. Stores all
+// tables in `best` if they make the sequences cheaper.
 void PartEncoder::tryModulus(uint32_t modulus, SequenceTables& tables, FittedTables& best)
 {
     const uint64_t extraCost = bitCost(countOffsets(modulus));
@@ -194,18 +200,18 @@ void PartEncoder::tryModulus(uint32_t modulus, SequenceTables& tables, FittedTab
     if (cost < best.cost) best = {cost, tables};
 }
 
-// Chooses the tables of the sequences. Returns the cost of sequences and tables.
+// Chooses the tables of the sequences. Returns the cost of the sequences and their tables.
 uint64_t PartEncoder::chooseSequences()
 {
     m_reusesSequences = false;
     m_sequenceDescription.clear();
     if (m_sequences.empty()) return 0;
-    // Matches in records and pixels have offsets that are multiples of the record's size, or near
-    // such a multiple.
+    // In records and pixels, matches have offsets that are multiples of the record's size or near
+    // one.
     static constexpr uint8_t moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
                                          36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
     const size_t count = m_effort.allModuli ? std::size(moduli) : 6;
-    // Choose the modulus with tables of a middle size first, then the size of the tables.
+    // First choose the modulus, with tables of a middle size, then the size of the tables.
     const uint32_t firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
                    middleLog = (firstLog + lastLog) / 2;
     FittedTables best;
@@ -230,11 +236,11 @@ uint64_t PartEncoder::chooseSequences()
         }
     }
     m_sequenceDescription = m_sequenceTables.describe();
-    m_sequenceDescription.cost(); // fits the classes
+    m_sequenceDescription.cost(); // not for the cost: it fits the table of classes
     return best.cost;
 }
 
-// Calls write(lane, literal) for each literal, in the order in which the lanes read them.
+// Calls write(lane, literal) for each literal, in the order in which the decoder's lanes read them.
 template <typename Write>
 void PartEncoder::forEachLiteral(Write write) const
 {
@@ -299,17 +305,17 @@ void PartEncoder::writeSequences()
     }
 }
 
-// Returns whether all bytes are equal, so that the part is a run.
+// Returns whether all bytes are equal, so that the part can be a run.
 bool isRun(const uint8_t* bytes, uint32_t size)
 {
     return std::memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-// Returns the words of a stored part.
+// Returns how many words a stored part takes.
 size_t plainWords(uint32_t size) { return 1 + divideUp(size, 2u); }
 
-// Appends the part in coded form. If it would take `most` words or more, returns false and leaves
-// words and tables unchanged.
+// Appends the part in coded form. If that would take `most` words or more, returns false and leaves
+// `words` and the tables as they were.
 bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<uint16_t>& words)
 {
     const size_t begin = words.size();

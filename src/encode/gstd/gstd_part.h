@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encodes one part of a Gstd tile: chooses its form and its tables, and writes its words.
+// Encodes one part of a Gstd tile, a piece with tables of its own: chooses its form (a run, stored
+// or coded) and its tables, and writes its words. Costs are in 1/256 bit.
 #pragma once
 
 #include "encode/gstd/gstd_sequences.h"
 #include "encode/gstd/gstd_tables.h"
 
-#include <array>
-
 namespace sluice::gstd {
 
-// How much is tried.
+// How much is tried. A table has 2^log slots; each log from first to last is tried.
 struct Effort {
     uint32_t firstLiteralLog, lastLiteralLog;
     uint32_t firstSequenceLog, lastSequenceLog;
+    // Whether all moduli of offsets are tried, not only the first few.
     bool allModuli;
 };
 
-// A length or offset as a symbol and the bits that follow it.
+// A length or an offset: a symbol, and `bits` extra bits with the value `value`.
 struct Symbol {
     uint32_t symbol, value, bits;
 };
@@ -32,8 +32,8 @@ struct LiteralTables {
     }
 };
 
-// The tables of a part's sequences, in the order of their descriptions. Offsets are split into
-// quotient and remainder by the modulus; modulus 1 needs no table of remainders.
+// The tables of a part's sequences, in the order in which the stream describes them. Offsets are
+// divided by the modulus; modulus 1 leaves no remainders, so it needs no table of them.
 enum SequenceTable : uint32_t {
     kLiteralLengths,
     kMatchLengths,
@@ -48,9 +48,9 @@ struct SequenceTables {
 
     uint32_t used() const { return modulus > 1 ? kSequenceTables : kRemainders; }
     void fitLengths(const Counts* counts, uint32_t newLog);
-    void fitOffsets(const Counts* counts, uint32_t newModulus); // after the lengths
+    void fitOffsets(const Counts* counts, uint32_t newModulus); // call fitLengths first
     Description describe() const;
-    // The cost of all symbols; UINT64_MAX if one of them has no frequency.
+    // Returns the cost of all symbols, or UINT64_MAX if a symbol that occurs has no slot.
     uint64_t cost(const Counts* counts) const;
 };
 
@@ -61,8 +61,8 @@ public:
         m_effort = effort;
         m_haveLiterals = m_haveSequences = false;
     }
-    // Appends the part's words. Parts come in the tile's order, since a part may use the tables of
-    // earlier ones.
+    // Appends the part's words. Parts must come in the tile's order, since a part may use the
+    // tables of an earlier one.
     void encode(const uint8_t* tile, const PartSequences& part, std::vector<uint16_t>& words);
 
     // Estimates how many words encode() would append.
@@ -71,9 +71,9 @@ public:
 private:
     struct Coded {
         Symbol literals, length;
-        uint32_t repeat, offset; // `repeat` is SLUICE_GS_REPEATS if `offset` is not a recent one
+        uint32_t repeat, offset; // `repeat` is SLUICE_GS_REPEATS for a new offset
     };
-    // Tables of a part's sequences, and the sequences' cost with them.
+    // Tables for a part's sequences, and what tables and sequences cost together.
     struct FittedTables {
         uint64_t cost = UINT64_MAX;
         SequenceTables tables;
@@ -93,23 +93,23 @@ private:
     Effort m_effort = {};
     LaneWriter m_writer;
 
-    // The content of the part.
+    // The part's literals and sequences, and how often symbols occur in them.
     std::vector<uint8_t> m_literals;
     std::vector<Coded> m_sequences;
     Counts m_literalCounts;
     Counts m_counts[kSequenceTables];
     uint64_t m_lengthBits = 0;          // extra bits of all lengths
-    std::vector<uint32_t> m_newOffsets; // offsets that are not among the recent ones
-    Counts m_repeats;                   // symbol counts of the recent ones
+    std::vector<uint32_t> m_newOffsets; // offsets that are not among the last three
+    Counts m_repeats;                   // counts of the symbols that mean one of the last three
 
-    // The tables of the part, which may be those of an earlier one.
+    // The part's tables, which may be those of an earlier part.
     LiteralTables m_literalTables;
     SequenceTables m_sequenceTables;
     Description m_literalDescription, m_sequenceDescription;
     uint32_t m_literalMode = SLUICE_GS_LITERALS_PLAIN;
     bool m_reusesLiterals = false, m_reusesSequences = false;
 
-    // The tables that were described last in this tile.
+    // The tables that were written last in this tile.
     bool m_haveLiterals = false, m_haveSequences = false;
     LiteralTables m_lastLiterals;
     SequenceTables m_lastSequences;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Finds the matches of a Gstd tile and adapts them to the format. A group is the SLUICE_GS_GROUP
+// bytes that a decoder's workgroup makes at once. A byte's depth is the number of copies inside its
+// group that must come before it; the format limits this depth.
 #include "encode/gstd/gstd_sequences.h"
 
 #define ZSTD_STATIC_LINKING_ONLY
@@ -41,7 +44,7 @@ SequenceFinder::SequenceFinder(uint32_t depth) : m_zstd(std::make_unique<Zstd>()
 
 SequenceFinder::~SequenceFinder() = default;
 
-// Finds matches with libzstd and stores them in m_found, in the order of their positions.
+// Lets libzstd find matches, and stores them in m_found by ascending position.
 void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& how)
 {
     ZSTD_CCtx* const context = m_zstd->context;
@@ -71,7 +74,7 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& ho
         ZSTD_generateSequences(context, sequences.data(), sequences.size(), tile, size);
     if (ZSTD_isError(count) != 0) {
         if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation) throw std::bad_alloc();
-        return; // without matches the tile is large but correct
+        return; // without matches the tile is larger, but right
     }
     uint64_t sum = 0;
     for (size_t i = 0; i < count; ++i)
@@ -86,8 +89,8 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& ho
     }
 }
 
-// Sets m_source and m_depth for the bytes of the match, up to the first one whose depth would
-// exceed the limit. Returns the number of bytes before that one.
+// Sets m_source and m_depth for the match's bytes, up to the first byte that would be too deep.
+// Returns how many bytes come before this byte.
 uint32_t SequenceFinder::shallowLength(const Match& match)
 {
     uint32_t from = match.begin - match.offset;
@@ -101,8 +104,8 @@ uint32_t SequenceFinder::shallowLength(const Match& match)
     return match.length;
 }
 
-// Makes a match copy from where its source was copied from, which lowers its depth. Returns false
-// if that is not possible.
+// Lets a match copy from where its source was copied from, so that it is less deep. Returns false
+// if the bytes there differ or are out of reach.
 bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
 {
     const uint32_t source = match.begin - match.offset, origin = m_source[source];
@@ -114,7 +117,7 @@ bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
     return true;
 }
 
-// Appends the match, or those pieces of it whose depth can be kept within the limit.
+// Appends the match, or those pieces of it that are not too deep.
 void SequenceFinder::addShallow(const uint8_t* tile, Match match)
 {
     while (match.length >= kMinMatch) {
@@ -126,11 +129,12 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
                 match = other;
             }
         }
-        // Set sources and depths again, since the last match that was tried may not be the best.
+        // The last attempt may have overwritten sources and depths, so set them again for the best
+        // match.
         shallowLength({match.begin, length, match.offset});
         if (length >= kMinMatch) m_matches.push_back({match.begin, length, match.offset});
-        // The first byte that is too deep becomes a literal, and so do the bytes before it if they
-        // are too few for a match.
+        // The first byte that is too deep becomes a literal. So do the bytes before it if they are
+        // too few for a match.
         const uint32_t done = std::min(length + 1, match.length),
                        kept = length >= kMinMatch ? length : 0;
         for (uint32_t k = kept; k < done; ++k)
@@ -142,12 +146,12 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
         setLiteral(match.begin + k);
 }
 
-// Cuts a tile into parts, each with about as much work for a decoder as 32 KiB of literals. So no
-// lane group works much longer than the others, and even a short list of tiles keeps a GPU busy.
-// Parts end at multiples of the decoder's groups of bytes, since a part begins with a new group.
+// Cuts a tile into parts, each of which takes a decoder about as long as 32 KiB of literals. So no
+// lane group works much longer than others, and even a few tiles keep a GPU busy. Parts end where
+// groups end.
 void SequenceFinder::planParts(uint32_t size)
 {
-    constexpr uint32_t kMatchWork = 16; // a match takes as much work as this many literals
+    constexpr uint32_t kMatchWork = 16; // one match takes as long as this many literals
     constexpr uint32_t kPartWork = 32768, kStep = 4096;
     static_assert(kStep % SLUICE_GS_GROUP == 0 && SLUICE_GS_PART_BYTES % kStep == 0);
     std::vector<uint32_t> work(divideUp(size, kStep));
@@ -167,8 +171,8 @@ void SequenceFinder::planParts(uint32_t size)
     }
     addLiterals(size);
 
-    // All parts but the last have about the same work. The size limit may add parts to this count,
-    // up to SLUICE_GS_MAX_PARTS in all.
+    // All parts except the last take about equally long. The limit on a part's bytes may add parts
+    // to this count, up to SLUICE_GS_MAX_PARTS in all.
     constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
     const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
     const uint32_t most = total / count + kPartWork / 16;
@@ -176,7 +180,7 @@ void SequenceFinder::planParts(uint32_t size)
     uint32_t begin = 0, sum = 0;
     for (uint32_t i = 0; i < work.size(); ++i) {
         const uint32_t at = i * kStep;
-        // The least number of parts that the tile would have if a part ended here.
+        // How many parts the tile would have at least, if a part ended here.
         const size_t parts = m_ends.size() + 1 + divideUp(size - at, SLUICE_GS_PART_BYTES);
         const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
         if (at > begin && (isEnough || at - begin == SLUICE_GS_PART_BYTES)) {
@@ -208,7 +212,7 @@ void SequenceFinder::cut(std::vector<PartSequences>& parts)
             position = match.begin + match.length;
         }
         while (next < m_matches.size() && m_matches[next].begin < end)
-            ++next; // the bytes of these matches become literals
+            ++next; // more sequences than the format allows; their bytes become literals
         parts.push_back(std::move(part));
         begin = end;
     }
@@ -221,8 +225,8 @@ void SequenceFinder::find(const uint8_t* tile, uint32_t size, const Search& how,
     makeParts(tile, size, parts);
 }
 
-// A known match may have its source before the tile, where Gstd cannot copy from. The bytes of such
-// a match receive the matches that libzstd finds for them inside the tile, cut to fit.
+// A given match may have its source before the tile, where Gstd cannot copy from. It is replaced by
+// the matches that libzstd finds for its bytes inside the tile, cut to fit.
 bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
                                 uint32_t count, std::vector<PartSequences>& parts)
 {
@@ -278,8 +282,8 @@ void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size,
     for (const Match& match : m_found) {
         for (; position < match.begin; ++position)
             setLiteral(position);
-        // A match is cut at the end of a part. The format has no symbol for the offset from the
-        // last byte of a tile to the first.
+        // A match is cut where a part ends. The largest offset, from the last byte of a full tile
+        // to its first, has no symbol in the format.
         for (uint32_t done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
             const uint32_t begin = match.begin + done;
             while (m_ends[part] <= begin)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the sequences of a Gstd tile with libzstd, cuts them at the ends of parts, and limits the
-// depth of copies of copies.
+// Finds the sequences of a Gstd tile with libzstd, cuts them where parts end, and limits how many
+// copies in a row a byte depends on (its depth).
 #pragma once
 
 #include <memory>
@@ -12,18 +12,19 @@
 
 namespace sluice::gstd {
 
+// A run of literals and the match after it.
 struct Sequence {
-    uint32_t literals; // bytes before the match
+    uint32_t literals; // number of bytes before the match
     uint32_t length, offset;
 };
 
-// The sequences of a part. The bytes after the last sequence are literals.
+// The sequences of a part. Bytes after the last sequence are literals.
 struct PartSequences {
-    uint32_t begin = 0, size = 0; // bytes of the tile
+    uint32_t begin = 0, size = 0; // the part's place in the tile
     std::vector<Sequence> sequences;
 };
 
-// How libzstd searches: a level, and parameters that replace those of the level if they are not 0.
+// How libzstd searches: a level, and parameters that replace the level's own unless they are 0.
 struct Search {
     int level;
     uint32_t strategy, searchLog, minMatch;
@@ -35,10 +36,11 @@ public:
     explicit SequenceFinder(uint32_t depth);
     ~SequenceFinder();
 
-    // Finds matches and cuts the tile into parts.
+    // Finds matches in the tile and cuts it into parts.
     void find(const uint8_t* tile, uint32_t size, const Search& how,
               std::vector<PartSequences>& parts);
-    // Does the same with matches that are known; returns false if they are wrong.
+    // Does what find() does, with matches that the caller knows. Returns false if they are not
+    // matches of the tile.
     bool useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
                     uint32_t count, std::vector<PartSequences>& parts);
 
@@ -64,9 +66,10 @@ private:
     std::unique_ptr<Zstd> m_zstd;
     uint32_t m_maxDepth;
     std::vector<Match> m_found, m_kept, m_matches;
-    std::vector<uint32_t> m_ends;   // of the parts
-    std::vector<uint32_t> m_source; // for each byte of the tile: the byte that it copies, or itself
-    std::vector<uint8_t> m_depth;   // for each byte: the depth of copies of copies inside its group
+    std::vector<uint32_t> m_ends;   // where each part ends
+    std::vector<uint32_t> m_source; // for each byte of the tile: the byte it copies, or itself
+    // Holds for each byte the length of its chain of copies inside its group.
+    std::vector<uint8_t> m_depth;
 };
 
 } // namespace sluice::gstd

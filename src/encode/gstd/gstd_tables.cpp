@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Fits tables to symbol counts. The stream gives a frequency as its class (how many significant
+// bits it has) and the bits below its highest one.
 #include "encode/gstd/gstd_tables.h"
 
 #include "encode/gdeflate/gdeflate_huffman.h"
@@ -8,7 +10,7 @@
 namespace sluice::gstd {
 namespace {
 
-// log2 of every possible frequency, in the units of costs.
+// log2 of every possible frequency, in units of costs.
 constexpr uint32_t kLogCount = (1u << SLUICE_GS_MAX_LITERAL_LOG) + 1;
 
 constexpr std::array<uint16_t, kLogCount> makeLogs()
@@ -24,10 +26,11 @@ constexpr std::array<uint16_t, kLogCount> kLogs = makeLogs();
 // Returns the class of a frequency: 0 for 0, otherwise its number of significant bits.
 uint32_t kindOf(uint32_t frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
 
-// Returns the number of extra bits that follow a class.
+// Returns the number of extra bits that follow a class in the stream.
 uint32_t extraBits(uint32_t kind) { return std::max(kind, 1u) - 1; }
 
-// Returns how many bits `count` symbols save if their frequency rises from `frequency` by 1.
+// Returns how much less `count` occurrences of a symbol cost if its frequency is one more than
+// `frequency`.
 uint64_t stepCost(uint32_t count, uint32_t frequency)
 {
     return uint64_t(count) * (kLogs[frequency + 1] - kLogs[frequency]);
@@ -59,8 +62,8 @@ void Table::fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog)
         sum += frequency[i];
         symbols[used++] = i;
     }
-    // Rounding leaves too few or too many slots in use. Give the remaining slots to the symbols
-    // that gain most, or take the missing ones from the symbols that lose least.
+    // After rounding, the frequencies do not add up to the number of slots. Spare slots go to the
+    // symbols that gain most; missing slots are taken from the symbols that lose least.
     for (; sum != 1u << log;) {
         const bool more = sum < 1u << log;
         uint32_t best = 256;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Frequency tables and code lengths of a Gstd part: chooses them, computes their cost and writes
-// them. Costs are integers, so that the result is the same on every machine.
+// The tables of a Gstd part: chooses frequencies and code lengths, computes what they cost, and
+// writes them. Costs are integers, so that the result is the same on every machine.
 #pragma once
 
 #include "encode/gstd/gstd_lanes.h"
@@ -24,16 +24,16 @@ struct Counts {
 };
 
 struct Table {
-    uint32_t size = 0; // of the alphabet
+    uint32_t size = 0; // number of symbols in the alphabet
     uint32_t log = 0;
-    uint16_t frequency[256] = {}; // they add up to 2^log
+    uint16_t frequency[256] = {}; // of each symbol; the sum is 2^log
     uint16_t start[256] = {};
 
-    // Finds the best frequencies for these counts. Every symbol that occurs receives a frequency
-    // other than 0. If none occurs, symbol 0 receives all slots.
+    // Fits frequencies to these counts, 2^wantedLog slots in all. Every symbol that occurs gets at
+    // least one slot. If none occurs, symbol 0 gets all.
     void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
-    void place(); // sets start
-    // Returns the cost of all these symbols, or UINT64_MAX if one that occurs has frequency 0.
+    void place(); // sets `start`, each symbol's first slot
+    // Returns what the counted symbols cost, or UINT64_MAX if one of them has no slot.
     uint64_t cost(const Counts& counts) const;
     void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
     {
@@ -41,12 +41,12 @@ struct Table {
     }
 };
 
-// A prefix code for literals. A decoder reads the bits of a code from the lowest to the highest.
+// A prefix code for literals. A decoder reads a code's bits from the lowest to the highest.
 struct Code {
     uint8_t length[256] = {}; // 0: the symbol does not occur
     uint16_t bits[256] = {};
 
-    void fit(const Counts& counts); // of at least two symbols
+    void fit(const Counts& counts); // at least two symbols must occur
     uint64_t cost(const Counts& counts) const;
     void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
     {
@@ -54,14 +54,14 @@ struct Code {
     }
 };
 
-// The description of a set of tables in the stream: the classes of all symbols, coded with a table
-// of their own, and the extra bits that turn each class into a frequency.
+// Describes tables in the stream: the class of each frequency, coded with a table of the classes,
+// and the extra bits that turn a class into a frequency.
 class Description {
 public:
     void clear() { *this = {}; }
     void add(const Table& table);
     void add(const Code& code);
-    uint64_t cost(); // after the last one was added
+    uint64_t cost(); // also fits the table of classes: call it after the last add(), before write()
     void write(LaneWriter& writer) const;
 
 private:

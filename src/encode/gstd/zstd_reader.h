@@ -1,65 +1,52 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads Zstandard frames (RFC 8878): libzstd decodes them, and this reads the matches from their
-// sequences.
+// Reads Zstandard frames (RFC 8878) and the matches of their sequences.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <sluice/sluice.h>
 
-#include "formats/zstd_tables.h"
+#include "cpu/fast/zstd_stream.h"
 
 namespace sluice {
 
-// Translates libzstd's result. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a frame needs a dictionary,
-// or a window that is too large), OUT_OF_MEMORY.
-SluiceStatus statusOfZstd(size_t result);
-
 struct ZstdMatch {
-    uint64_t position; // of its first byte, in the content of all frames
+    uint64_t position; // the position of its first byte in the content of all frames
     uint32_t length, offset;
 };
 
 class ZstdReader {
 public:
-    // The caller keeps the frames. Throws std::bad_alloc.
+    // `frames` must outlive this object. Throws std::bad_alloc.
     ZstdReader(const uint8_t* frames, size_t size);
-    ~ZstdReader();
 
-    // Finds the size of all frames together; decodes those that do not tell it. Errors: FORMAT,
-    // CHECKSUM, UNSUPPORTED (a frame needs a dictionary, or a window above 128 MiB), OUT_OF_MEMORY.
-    SluiceStatus measure(uint64_t& size);
+    // Finds the size of the content of all frames. Counts in frames that do not say their size,
+    // until all have more than `most` bytes. Errors: FORMAT, UNSUPPORTED (a frame needs a
+    // dictionary).
+    SluiceStatus measure(uint64_t& size, uint64_t most = UINT64_MAX) const;
 
-    // Appends the content of the next block and its matches; neither at the end. A block holds at
-    // most 128 KiB. Errors: as above.
+    // Appends the content of the next block and its matches, or nothing at the end. A block has at
+    // most 128 KiB. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a frame needs a dictionary, or a window
+    // above 128 MiB).
     SluiceStatus next(std::vector<uint8_t>& content, std::vector<ZstdMatch>& matches);
 
-    // Returns whether a frame needs a dictionary, the cause of UNSUPPORTED if it is not a window.
+    // Returns whether a frame needs a dictionary. If measure() or next() has returned UNSUPPORTED
+    // and no frame needs a dictionary, the cause is a window that is too large.
     static bool wantsDictionary(const uint8_t* frames, size_t size);
 
 private:
-    struct Decoder;
+    void addMatches(std::vector<ZstdMatch>& matches) const;
 
-    SluiceStatus readFrameHeader();
-    SluiceStatus skipFrames();
-    SluiceStatus decode(const uint8_t* bytes, size_t size, std::vector<uint8_t>& content);
-    static bool skipLiterals(const uint8_t*& at, const uint8_t* end);
-    uint64_t readOffset(uint64_t code, bool literals);
-    bool readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches,
-                       uint64_t position);
-    bool readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes, const uint8_t* end);
-
-    const uint8_t* const m_begin;
-    const uint8_t* const m_end;
-    const uint8_t* m_at;
-    std::unique_ptr<Decoder> m_decoder;
+    const uint8_t* const m_bytes;
+    const size_t m_bytesSize;
+    zstd::Dictionary m_none;
+    cpu::fast::ZstdFrames m_frames;
+    cpu::fast::ZstdWindow m_window;
     uint64_t m_position = 0;
-    bool m_inFrame = false, m_hasChecksum = false;
-    zstd::SequenceTable m_tables[SLUICE_ZS_TABLES];
-    bool m_known[SLUICE_ZS_TABLES] = {};
-    std::vector<zstd::Sequence> m_sequences; // of a block
-    uint64_t m_repeats[3] = {};
+    bool m_inFrame = false;
 };
+
+// Returns what a tile's status means for a file.
+SluiceStatus statusOfZstd(uint32_t status);
 
 } // namespace sluice

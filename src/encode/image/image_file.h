@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads an image file whose levels are plain bytes, for encoders.
+// Finds where the mip levels of a DDS or KTX2 file lie, so that encoders can filter and cut them. A
+// run is a range of the file that holds one level, or one image of a level: a layer or a cube face.
 #pragma once
 
 #include <vector>
@@ -10,12 +11,13 @@
 
 namespace sluice {
 
-// The most ranges of a file, so that memory is bounded; bytes behind them are not filtered.
+// A file with very many layers gets no more runs or filter parts than this, which bounds memory.
+// The bytes after them are stored unfiltered.
 constexpr uint32_t kMaxParts = 65536;
 
-constexpr uint64_t kImageTile = 65536; // smaller levels share tiles
+constexpr uint64_t kImageTile = 65536; // bytes; smaller levels share tiles
 
-// Contiguous bytes: a level, or one of its images if other levels lie between them.
+// A level, or a single image of it in a container that puts other levels between its images (DDS).
 struct ImageRun {
     uint64_t offset, size;
     uint32_t image, level;
@@ -25,13 +27,14 @@ struct ImageFile {
     SluiceImageInfo info;
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
 
-    // Returns false if it is no image file, or one with a scheme.
+    // Returns false if this is no valid image file, or if its levels are supercompressed.
     bool parse(const uint8_t* bytes, uint64_t size);
-    // Returns the ranges image by image, the largest level first; of very many images only the
-    // first ones.
+    // Returns up to kMaxParts runs, image by image, and within an image from the largest level
+    // down.
     std::vector<ImageRun> runs() const;
-    // Returns where tiles must begin, in order, so that a level of kImageTile bytes or more has
-    // tiles of its own; multiples of 4 inside a file of `size` bytes.
+    // Returns, in ascending order, the offsets at which tiles must begin so that a level of
+    // kImageTile bytes or more has tiles of its own. They lie inside a file of `size` bytes and are
+    // rounded down to multiples of 4.
     std::vector<uint64_t> cuts(uint64_t size) const;
 };
 

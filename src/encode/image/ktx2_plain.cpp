@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes the supercompression of KTX2 files.
+// Undoes the supercompression of KTX2 files, in which each mip level is one Zstandard frame or one
+// zlib stream. The result is a KTX2 file with the same levels in plain bytes.
 #include <sluice/sluice_image_encode.h>
 
 #include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "formats/errors.h"
 #include "formats/image.h"
 #include "encode/gstd/zstd_reader.h"
 
@@ -16,20 +16,19 @@ namespace {
 
 SluiceStatus decodeZstd(const void* packed, size_t packedSize, void* bytes, size_t size)
 {
-    const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
-                                                                     ZSTD_freeDCtx);
-    if (!context) return SLUICE_ERROR_OUT_OF_MEMORY;
-    // The output is the window, so a frame that asks for a large one costs nothing.
-    const size_t result = ZSTD_decompressDCtx(context.get(), bytes, size, packed, packedSize);
-    if (ZSTD_isError(result) != 0) return statusOfZstd(result);
-    return result == size ? SLUICE_OK : SLUICE_ERROR_FORMAT;
+    cpu::ZstdRegion region = {};
+    region.source = static_cast<const uint8_t*>(packed);
+    region.sourceSize = packedSize;
+    region.destination = static_cast<uint8_t*>(bytes);
+    region.size = size;
+    return withoutExceptions([&] { return statusOfZstd(cpu::fast::decodeZstd(region).status); });
 }
 
 SluiceStatus decodeZlib(const uint8_t* packed, size_t packedSize, uint8_t* bytes, size_t size)
 {
     z_stream stream = {};
     if (inflateInit(&stream) != Z_OK) return SLUICE_ERROR_OUT_OF_MEMORY;
-    // zlib counts in 32 bits.
+    // zlib's counters have 32 bits, so larger buffers are handed over in pieces of at most 1 GiB.
     constexpr size_t most = size_t(1) << 30;
     int result = Z_OK;
     while (result == Z_OK) {
@@ -45,7 +44,8 @@ SluiceStatus decodeZlib(const uint8_t* packed, size_t packedSize, uint8_t* bytes
             bytes += stream.avail_out;
             size -= stream.avail_out;
         }
-        result = inflate(&stream, Z_NO_FLUSH); // without progress: Z_BUF_ERROR
+        // Z_BUF_ERROR if it made no progress, which ends the loop
+        result = inflate(&stream, Z_NO_FLUSH);
     }
     const bool whole =
         stream.avail_in == 0 && packedSize == 0 && stream.avail_out == 0 && size == 0;
@@ -58,7 +58,9 @@ SluiceStatus decodeZlib(const uint8_t* packed, size_t packedSize, uint8_t* bytes
     }
 }
 
-// Writes everything before the levels; `levels` are those of the new file.
+// Writes the new file's bytes before its first level: header, index of the levels, descriptor and
+// metadata. The first `metadata` bytes are copied from the old file `from`. `levels` are those of
+// the new file, and `start` has room for startSize bytes.
 void writeStart(const uint8_t* from, const SluiceImageInfo& info, const SluiceImageLevel* levels,
                 uint64_t metadata, uint64_t startSize, uint8_t* start)
 {
@@ -109,22 +111,12 @@ SluiceStatus sluiceKtx2PlanPlain(const void* bytes, size_t size, uint64_t fileSi
     const SluiceStatus status = sluiceParseImage(bytes, size, fileSize, &info, levels, nullptr);
     if (status != SLUICE_OK) return status;
     if (info.container != SLUICE_IMAGE_KTX2) return SLUICE_ERROR_FORMAT;
-    const uint64_t descriptorEnd =
-                       uint64_t(loadLe32(from + ktx2DfdOffset)) + loadLe32(from + ktx2DfdSize),
-                   metadata = info.keyValueSize != 0 ? info.keyValueOffset + info.keyValueSize
-                                                     : descriptorEnd;
+    const uint64_t metadata = ktx2MetadataEnd(from, info);
     if (metadata > size) return SLUICE_ERROR_BUFFER_SIZE;
-
-    const uint64_t alignment = ktx2Alignment(info.blockBytes);
-    uint64_t end = metadata;
-    for (uint32_t level = info.levels; level-- != 0;) {
-        // Offsets stay far below 2^64, but sizes that a file with a scheme merely claims need not.
-        if (end > UINT64_MAX - alignment) return SLUICE_ERROR_FORMAT;
-        levels[level].offset = divideUp(end, alignment) * alignment;
-        levels[level].size = levels[level].decodedSize;
-        if (level + 1 == info.levels) *startSize = levels[level].offset;
-        if (!add(levels[level].offset, levels[level].size, end)) return SLUICE_ERROR_FORMAT;
-    }
+    uint64_t end = 0;
+    const SluiceStatus placed = placePlainLevels(info, metadata, levels, end);
+    if (placed != SLUICE_OK) return placed;
+    *startSize = levels[info.levels - 1].offset;
     *plainSize = end;
     if (start == nullptr) return SLUICE_OK;
     if (capacity < *startSize) return SLUICE_ERROR_BUFFER_SIZE;

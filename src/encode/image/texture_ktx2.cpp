@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes KTX2 files. The descriptor is that of the Khronos Data Format Specification 1.3.
+// Writes KTX2 files. A file describes its texels in a data format descriptor, which is that of the
+// Khronos Data Format Specification 1.3: a sample is a channel of a texel or half of a block.
 #include <algorithm>
 #include <string>
 
@@ -9,11 +10,13 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kAlphaChannel = 15, kLinearSample = 16; // a sample's type, and its qualifier
+// A sample's channel field holds the channel's number. The qualifier kLinearSample says that alpha
+// is linear although the colours are sRGB.
+constexpr uint32_t kAlphaChannel = 15, kLinearSample = 16;
 
 struct Sample {
     uint32_t bit, bits, channel;
-    uint32_t upper; // the value of 1.0
+    uint32_t upper; // the stored number that means 1.0
 };
 
 struct Descriptor {
@@ -21,7 +24,7 @@ struct Descriptor {
     std::vector<Sample> samples;
 };
 
-// The descriptor's values for a format that textures are made in.
+// Returns the colour model and the samples of a format. Formats are VkFormat numbers, as in KTX2.
 Descriptor descriptorOf(const SluiceImageFormat& format)
 {
     constexpr uint32_t all = 0xffffffff;
@@ -30,7 +33,7 @@ Descriptor descriptorOf(const SluiceImageFormat& format)
     case 131:
     case 132: return {128, {{0, 64, 0, all}}}; // BC1 without alpha
     case 133:
-    case 134: return {128, {{0, 64, 1, all}}}; // with it
+    case 134: return {128, {{0, 64, 1, all}}}; // BC1 with alpha
     case 137:
     case 138: return {130, {{0, 64, alpha, all}, {64, 64, 0, all}}}; // BC3
     case 139: return {131, {{0, 64, 0, all}}};                       // BC4
@@ -40,18 +43,20 @@ Descriptor descriptorOf(const SluiceImageFormat& format)
     }
 }
 
-std::vector<uint8_t> describe(const SluiceImageFormat& format)
+std::vector<uint8_t> describe(const SluiceImageFormat& format, bool premultiplied)
 {
     const Descriptor descriptor = descriptorOf(format);
     const uint32_t size = dfdBasicBytes + uint32_t(descriptor.samples.size()) * dfdSampleBytes;
-    constexpr uint32_t versionOf13 = 2, primariesOfBt709 = 1, transferLinear = 1, transferSrgb = 2;
+    constexpr uint32_t versionOf13 = 2, primariesOfBt709 = 1, transferLinear = 1, transferSrgb = 2,
+                       flagPremultiplied = 1;
     std::vector<uint8_t> dfd(size);
     storeLe32(&dfd[0], size);
     storeLe16(&dfd[dfdVersion], versionOf13);
     storeLe16(&dfd[dfdBlockSize], size - dfdVendorAndType);
     dfd[dfdModel] = uint8_t(descriptor.model);
     dfd[dfdPrimaries] = primariesOfBt709;
-    dfd[dfdTransfer] = format.srgb != 0 ? transferSrgb : transferLinear;
+    dfd[dfdTransfer] = uint8_t(format.srgb != 0 ? transferSrgb : transferLinear);
+    dfd[dfdFlags] = uint8_t(premultiplied ? flagPremultiplied : 0);
     dfd[dfdExtents] = uint8_t(format.blockWidth - 1);
     dfd[dfdExtents + 1] = uint8_t(format.blockHeight - 1);
     dfd[dfdPlanes] = uint8_t(format.blockBytes);
@@ -81,9 +86,10 @@ std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
                               SluiceImageLevel* levels)
 {
     SluiceImageFormat format;
-    (void)sluiceGetImageFormat(info.format, &format); // one of the table
-    const std::vector<uint8_t> dfd = describe(format);
-    std::vector<uint8_t> pairs; // in the order of their keys
+    (void)sluiceGetImageFormat(info.format, &format); // callers use formats of the table
+    const std::vector<uint8_t> dfd =
+        describe(format, (info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0);
+    std::vector<uint8_t> pairs; // KTX2 wants the keys in ascending order
     addPair(pairs, "KTXorientation", "rd");
     if (*swizzle != 0) addPair(pairs, "KTXswizzle", swizzle);
     addPair(pairs, "KTXwriter", "sluice");
@@ -97,12 +103,12 @@ std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
     shape.height = info.height;
     shape.depth = shape.layers = shape.faces = 1;
     for (uint32_t i = info.levels; i-- != 0;) {
-        (void)sluiceGetImageLevel(&shape, i, &levels[i]); // extents are small enough
+        (void)sluiceGetImageLevel(&shape, i, &levels[i]); // cannot fail: the extents are small
         levels[i].offset = divideUp(end, alignment) * alignment;
         end = levels[i].offset + levels[i].size;
     }
     std::vector<uint8_t> file(static_cast<size_t>(end));
-    writeKtx2Magic(file.data());
+    std::copy_n(kKtx2Magic, kKtx2MagicSize, file.data());
     const struct {
         uint32_t field, value;
     } fields[] = {{ktx2Format, info.format},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Mip levels, each the average of the level above it.
+// Makes mip levels, each the average of the level above it. A level is widened to 16 bits a channel
+// (sRGB colours become linear light), averaged, and narrowed to 8 bits again at the end.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,11 +10,11 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kOne = 65535; // light and alpha of 1.0
+constexpr uint32_t kOne = 65535; // the 16-bit number that stands for 1.0, of light and of alpha
 
-// Returns the light of a value of sRGB, 0.0 .. 1.0. Libraries round powers differently, but no
-// result that is used here lies so close to the middle between two integers that this matters; a
-// test checks that.
+// Converts an sRGB value of 0.0 .. 1.0 to linear light. std::pow may differ in its last bits
+// between C libraries. The tables below round its results to integers, and no result lies close
+// enough to a rounding boundary for those bits to matter; a test checks that.
 double lightOf(double value)
 {
     return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
@@ -42,14 +43,14 @@ const SrgbTables& srgbTables()
     return tables;
 }
 
-// The texels of the level above that a texel covers in one direction.
+// Which texels of the level above one texel covers in one direction, and their weights.
 struct Taps {
     uint32_t first, count;
     uint32_t weights[3];
 };
 
-// extent is that of the level above. The weights' sum is the same for all texels: 1, 2 or an odd
-// extent.
+// Returns the taps of texel `i`; `extent` is the width or height of the level above. The weights of
+// each texel add up to weightSum(extent).
 Taps tapsOf(uint32_t extent, uint32_t i)
 {
     if (extent == 1) return {0, 1, {1, 0, 0}};
@@ -60,7 +61,7 @@ Taps tapsOf(uint32_t extent, uint32_t i)
 
 uint64_t weightSum(uint32_t extent) { return extent == 1 ? 1 : extent % 2 == 0 ? 2 : extent; }
 
-// Texels of four channels of 16 bits.
+// A level with four channels of 16 bits a texel.
 struct WideLevel {
     uint32_t width, height;
     std::vector<uint16_t> texels;
@@ -74,13 +75,13 @@ uint64_t squareRoot(uint64_t value)
     return root;
 }
 
-// Divides to the nearest; divisor is more than 0.
+// Divides and rounds to the nearest integer, halves away from 0. The divisor is positive.
 int64_t divideSigned(int64_t value, int64_t divisor)
 {
     return value >= 0 ? (value + divisor / 2) / divisor : -((-value + divisor / 2) / divisor);
 }
 
-// Turns three channels, 0 .. kOne for -1 .. 1, into a unit vector.
+// Scales a normal to length 1. Its three channels store -1 .. 1 as 0 .. kOne.
 void normalize(uint16_t* texel)
 {
     int64_t vector[3];
@@ -101,8 +102,8 @@ class MipMaker {
 public:
     explicit MipMaker(Averaging averaging) : m_averaging(averaging) {}
 
-    // Makes a level from the one above it; row(y, wanted) returns the latter's rows, of which three
-    // are in use at a time.
+    // Makes a level from the level above it, which is width x height. row(y, slot) returns row y of
+    // that level; its memory may be reused when row() is called with the same slot, 0 to 2, again.
     template <typename Row>
     WideLevel halve(uint32_t width, uint32_t height, const Row& row) const
     {
@@ -140,9 +141,14 @@ public:
     }
 
 private:
-    bool isColour(size_t i) const { return m_averaging == Averaging::colour && i % 4 != 3; }
+    bool isColour(size_t i) const
+    {
+        return i % 4 != 3 &&
+               (m_averaging == Averaging::colour || m_averaging == Averaging::premultiplied);
+    }
 
-    // Sums stay below 2^28 (weights) * 2^32 (alpha and colour).
+    // Stores the weighted average of up to 3 x 3 texels in `to`. 64 bits suffice: the weights add
+    // up to less than 2^28, and alpha times colour is below 2^32.
     void average(const uint16_t* const* rows, const Taps& down, const Taps& across, uint64_t total,
                  uint16_t* to) const
     {

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf
+// Reads Targa files, as described in
+// http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. In a packed file
+// (run-length coded) each packet has a header byte and the pixels that it repeats or lists.
 #include <algorithm>
+#include <cstring>
 
 #include "formats/little_endian.h"
-#include "formats/tga_packets.h"
+#include "formulas/filter.h"
 #include "encode/image/texture.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 18;
-constexpr uint32_t kTypeMapped = 1, kTypeColour = 2, kTypeGrey = 3, kTypePacked = 8; // or-ed
-constexpr uint32_t kFromRight = 16, kFromTop = 32, kInterleaved = 192;               // descriptor
+// kTypePacked is added to one of the other types.
+constexpr uint32_t kTypeMapped = 1, kTypeColour = 2, kTypeGrey = 3, kTypePacked = 8;
+// Bits of the header's descriptor.
+constexpr uint32_t kFromRight = 16, kFromTop = 32, kInterleaved = 192;
 
 struct TgaHeader {
     uint32_t type; // without kTypePacked
@@ -31,6 +36,41 @@ struct TgaHeader {
         return colourBits() == 32 || (colourBits() == 16 && alphaBits() == 1);
     }
 };
+
+// Holds what the extension area at the end of a file says about the fourth channel.
+enum class Attributes : uint8_t {
+    none,      // there is no alpha
+    ignored,   // it has no meaning
+    retained,  // it has no known meaning, but should be kept
+    alpha,     // it is alpha
+    multiplied // it is alpha, by which the colours are multiplied
+};
+
+struct TgaExtension {
+    bool isThere = false;
+    uint8_t attributes = 0; // a value of Attributes, or a larger one, which says nothing
+    uint32_t gammaNumerator = 0, gammaDenominator = 0; // 0: it is not given
+};
+
+// Reads the extension area, which the last 26 bytes of a file point to.
+TgaExtension readExtension(const uint8_t* bytes, uint64_t size)
+{
+    static constexpr char signature[] = "TRUEVISION-XFILE."; // with the 0 behind it
+    constexpr uint64_t footerBytes = 26, areaBytes = 495, gammaAt = 478, attributesAt = 494;
+    TgaExtension extension;
+    if (size < footerBytes + areaBytes ||
+        std::memcmp(bytes + size - sizeof signature, signature, sizeof signature) != 0)
+        return extension;
+    const uint32_t at = loadLe32(bytes + size - footerBytes);
+    if (at < kHeaderBytes || at > size - footerBytes - areaBytes ||
+        loadLe16(bytes + at) < areaBytes)
+        return extension;
+    extension.isThere = true;
+    extension.attributes = bytes[at + attributesAt];
+    extension.gammaNumerator = loadLe16(bytes + at + gammaAt);
+    extension.gammaDenominator = loadLe16(bytes + at + gammaAt + 2);
+    return extension;
+}
 
 bool isColourDepth(uint32_t bits) { return bits == 15 || bits == 16 || bits == 24 || bits == 32; }
 
@@ -53,7 +93,7 @@ const char* readHeader(const uint8_t* bytes, uint64_t size, TgaHeader& header)
     if (header.width == 0 || header.height == 0) return "it has no texels";
     if (header.width > kMaxTextureExtent || header.height > kMaxTextureExtent)
         return "it is larger than 16384 texels a side";
-    bool fits = header.bits == 8 || header.bits == 16; // indices, or grey with alpha or without
+    bool fits = header.bits == 8 || header.bits == 16; // indices; grey, or grey with alpha
     if (header.type == kTypeMapped) fits = fits && header.hasMap && isColourDepth(header.mapBits);
     if (header.type == kTypeColour) fits = isColourDepth(header.bits);
     if (!fits) return "its depth is not read";
@@ -92,7 +132,7 @@ class TgaPixels {
 public:
     TgaPixels(const uint8_t* file, const TgaHeader& header) : m_file(file), m_header(header) {}
 
-    // False if the colour map has no such entry.
+    // Converts a stored pixel. Returns false if its index lies outside the colour map.
     bool convert(const uint8_t* from, uint8_t* rgba)
     {
         uint8_t alpha = 255;
@@ -111,15 +151,44 @@ public:
             alpha = readColour(from, m_header.bits, m_header.hasAlpha(), rgba);
         }
         m_anyAlpha |= alpha;
+        m_commonAlpha &= alpha;
         return true;
     }
-    bool isTransparent() const { return m_anyAlpha == 0; } // all of it
+    bool isTransparent() const { return m_anyAlpha == 0; } // every pixel so far has alpha 0
+    bool isOpaque() const { return m_commonAlpha == 255; } // every pixel so far has alpha 255
 
 private:
     const uint8_t* m_file;
     const TgaHeader& m_header;
-    uint8_t m_anyAlpha = 0;
+    uint8_t m_anyAlpha = 0, m_commonAlpha = 255;
 };
+
+// Obeys what header and extension area say about alpha. Returns whether there is alpha.
+bool settleAlpha(const TgaHeader& header, const TgaExtension& extension, const TgaPixels& converted,
+                 Pixels& pixels)
+{
+    if (!header.hasAlpha()) return false;
+    const Attributes attributes = Attributes(extension.attributes);
+    const bool says = extension.isThere && attributes <= Attributes::multiplied;
+    const bool means = says ? attributes > Attributes::ignored : !converted.isTransparent();
+    if (!means) {
+        if (says && !converted.isOpaque())
+            addRemark(pixels.obeyed, "its extension area says that it has no alpha");
+        for (size_t i = 3; i < pixels.rgba.size(); i += 4)
+            pixels.rgba[i] = 255;
+        return false;
+    }
+    if (converted.isOpaque()) return true;
+    pixels.premultiplied = says && attributes == Attributes::multiplied;
+    if (pixels.premultiplied) addRemark(pixels.obeyed, "its colours are multiplied by alpha");
+    if (says && attributes == Attributes::retained)
+        addRemark(pixels.ignored, "its extension area does not know what its alpha means (type 2); "
+                                  "it is kept");
+    if (!says && header.alphaBits() == 0 && header.type != kTypeGrey)
+        addRemark(pixels.ignored, "its header says that it has no alpha, but the fourth byte of "
+                                  "its pixels, which differs, is kept as such");
+    return true;
+}
 
 // Converts all pixels in the file's order.
 const char* readPixels(const uint8_t* bytes, uint64_t size, const TgaHeader& header,
@@ -135,39 +204,22 @@ const char* readPixels(const uint8_t* bytes, uint64_t size, const TgaHeader& hea
             if (!convert.convert(bytes + at + i * pixelBytes, rgba + 4 * i)) return kIndex;
         return nullptr;
     }
-    for (uint64_t pixel = 0; pixel < count;) { // a packet gives a pixel at least
+    for (uint64_t pixel = 0; pixel < count;) { // ends: each packet gives at least one pixel
         if (at >= size) return kShort;
         const uint8_t packet = bytes[at++];
-        const uint32_t stored = tgaStored(packet);
-        const uint64_t pixels = tgaPixels(packet);
-        if (pixels > count - pixel) return "a run goes beyond its last row";
-        if (uint64_t(stored) * pixelBytes > size - at) return kShort;
-        for (uint64_t i = 0; i < pixels; ++i) {
+        const uint32_t stored = filterPacketStored(packet);
+        const uint64_t pixels = filterPacketPixels(packet);
+        // Some writers fill the last packet up. What is beyond the last pixel need not be there.
+        const uint64_t wanted = std::min(pixels, count - pixel);
+        if ((stored == 1 ? 1 : wanted) * pixelBytes > size - at) return kShort;
+        for (uint64_t i = 0; i < wanted; ++i) {
             const uint64_t source = stored == 1 ? 0 : i * pixelBytes;
             if (!convert.convert(bytes + at + source, rgba + 4 * (pixel + i))) return kIndex;
         }
         at += uint64_t(stored) * pixelBytes;
-        pixel += pixels;
+        pixel += wanted;
     }
     return nullptr;
-}
-
-void flipRows(Pixels& pixels)
-{
-    const size_t row = size_t(pixels.width) * 4;
-    for (uint32_t y = 0; y < pixels.height / 2; ++y) {
-        uint8_t* const a = pixels.rgba.data() + y * row;
-        std::swap_ranges(a, a + row, pixels.rgba.data() + (pixels.height - 1 - y) * row);
-    }
-}
-
-void mirrorRows(Pixels& pixels)
-{
-    for (uint32_t y = 0; y < pixels.height; ++y) {
-        uint8_t* const row = pixels.rgba.data() + size_t(y) * pixels.width * 4;
-        for (uint32_t x = 0; x < pixels.width / 2; ++x)
-            std::swap_ranges(row + 4 * x, row + 4 * x + 4, row + 4 * (pixels.width - 1 - x));
-    }
 }
 
 } // namespace
@@ -175,11 +227,13 @@ void mirrorRows(Pixels& pixels)
 const char* readTga(const uint8_t* bytes, uint64_t size, Pixels& pixels, uint64_t limit,
                     uint64_t* wanted)
 {
+    pixels = {};
     TgaHeader header;
     const char* problem = readHeader(bytes, size, header);
     if (problem != nullptr) return problem;
     const uint64_t count = uint64_t(header.width) * header.height, left = size - header.dataOffset;
-    // This keeps a short file from asking for much memory.
+    // A packet of one header byte and one pixel gives at most 128 pixels. Without this check a
+    // short file could claim a huge picture and make us allocate it.
     const uint64_t most =
         header.isPacked ? left / (1 + header.pixelBytes()) * 128 : left / header.pixelBytes();
     if (count > most) return "it ends too early";
@@ -191,15 +245,16 @@ const char* readTga(const uint8_t* bytes, uint64_t size, Pixels& pixels, uint64_
     TgaPixels convert(bytes, header);
     problem = readPixels(bytes, size, header, convert, pixels.rgba.data(), count);
     if (problem != nullptr) return problem;
-    bool hasAlpha = header.hasAlpha();
-    if (hasAlpha && header.alphaBits() == 0 && convert.isTransparent()) {
-        for (size_t i = 3; i < pixels.rgba.size(); i += 4)
-            pixels.rgba[i] = 255;
-        hasAlpha = false;
-    }
+    const TgaExtension extension = readExtension(bytes, size);
+    const bool hasAlpha = settleAlpha(header, extension, convert, pixels);
+    const uint32_t numerator = extension.gammaNumerator, denominator = extension.gammaDenominator;
+    if (denominator != 0 && numerator != denominator && 10 * numerator != 22 * denominator)
+        addRemark(pixels.ignored, "its gamma of " + std::to_string(numerator) + "/" +
+                                      std::to_string(denominator) + " is ignored");
     pixels.channels = (header.type == kTypeGrey ? 1 : 3) + (hasAlpha ? 1 : 0);
-    if ((header.descriptor & kFromTop) == 0) flipRows(pixels);
-    if ((header.descriptor & kFromRight) != 0) mirrorRows(pixels);
+    const bool fromTop = (header.descriptor & kFromTop) != 0,
+               fromRight = (header.descriptor & kFromRight) != 0;
+    turnPixels(pixels, fromTop ? fromRight ? 2 : 1 : fromRight ? 3 : 4);
     return nullptr;
 }
 

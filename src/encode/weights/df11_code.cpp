@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <sluice/sluice_df11.h>
+// Makes the prefix code of a DFloat11 unit. A leaf is a symbol, or the end mark, with its weight
+// (how often it occurs) and its code's length. A decoder looks codes up 8 bits at a time: in row 0
+// of its tables by the first byte, in a further row for each byte that begins a longer code.
 
 #include "encode/weights/df11_code.h"
 
@@ -13,7 +15,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kEndSymbol = 256;
-constexpr uint32_t kMaxLeaves = 257; // all symbols and the end
+constexpr uint32_t kMaxLeaves = 257; // 256 symbols and the end mark
 constexpr uint32_t kMaxExtraRows = SLUICE_DF11_MAX_ROWS - SLUICE_DF11_MIN_ROWS;
 
 struct Leaf {
@@ -23,8 +25,8 @@ struct Leaf {
 };
 using Leaves = std::vector<Leaf>;
 
-// Sorts two or more leaves by weight, and sets their lengths to those of the cheapest code without
-// a length above maxLength.
+// Sorts two or more leaves by weight and sets their code lengths to those of the cheapest prefix
+// code in which no code is longer than maxLength.
 void fitLengths(Leaves& leaves, uint32_t maxLength)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -44,13 +46,14 @@ uint32_t shortest(const Leaves& leaves)
         ->length;
 }
 
-// Returns the number of rows beyond the first. Codes longer than 8, 16 or 24 bits come first, so
-// they fill the lowest prefixes of that length without a gap.
+// Returns how many table rows beyond the first a code needs. Codes are assigned from the longest
+// on. So the codes longer than 8, 16 or 24 bits fill the lowest prefixes of that length without a
+// gap.
 uint32_t extraRows(const Leaves& leaves)
 {
     uint32_t rows = 0;
     for (uint32_t prefix = 8; prefix < 32; prefix += 8) {
-        uint64_t space = 0; // code space of the longer codes, in units of 2^-32
+        uint64_t space = 0; // of the longer codes, in units of 2^-32
         for (const Leaf& leaf : leaves)
             space += leaf.length > prefix ? uint64_t(1) << (32 - leaf.length) : 0;
         rows += uint32_t(divideUp(space, uint64_t(1) << (32 - prefix)));
@@ -58,8 +61,9 @@ uint32_t extraRows(const Leaves& leaves)
     return rows;
 }
 
-// Makes the most frequent symbols rarer until none has a code shorter than minLength. It ends at
-// the latest when all weights are 0, since four or more leaves then have at least 2 bits each.
+// Halves the weights of the most frequent symbols until no code is shorter than minLength.
+// minLength is at most 2, so this ends at the latest when all weights are 0: a balanced code of
+// four or more leaves has no code below 2 bits.
 void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
 {
     fitLengths(leaves, maxLength);
@@ -70,9 +74,10 @@ void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
     }
 }
 
-// Finds the cheapest code with few rows among codes of a certain form: the rarest leaves are in a
-// subtree of depth 8 or less, and that subtree's root and all other leaves have a depth of 8 or
-// less. Such a code always exists: put the two rarest leaves below a node as rare as they are.
+// Finds the cheapest code of at most 16 bits that needs few table rows. The rarest leaves form a
+// subtree that is at most 8 bits deep; the subtree's root and all other leaves are at most 8 bits
+// deep too. Such a code always exists, since two leaves already make a subtree. `weightOf` has the
+// true weights.
 void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint64_t>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {
@@ -81,7 +86,7 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
             bits += weightOf[leaf.symbol] * leaf.length;
         return bits;
     };
-    const Leaves sorted = leaves; // by weight
+    const Leaves sorted = leaves; // by weight, the lightest first
     Leaves best;
     for (size_t rare = 2; rare < sorted.size(); ++rare) {
         const auto split = sorted.begin() + ptrdiff_t(rare);
@@ -98,7 +103,7 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
             fitLengths(top, 8);
             const auto root = std::find_if(top.begin(), top.end(),
                                            [](const Leaf& l) { return l.symbol == subtree; });
-            Leaves all = below; // the end comes first: it is the rarest
+            Leaves all = below; // begins with the end mark, the rarest
             for (Leaf& leaf : all)
                 leaf.length += root->length;
             top.erase(root);
@@ -114,14 +119,14 @@ void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint
     leaves = best;
 }
 
-// Assigns codes in the order of their lengths, the longest first and the end before all others, so
-// that rare symbols have low codes.
+// Assigns the codes, the longest first, so that rare symbols have low codes. The end mark comes
+// first of all and has only zeros.
 void assignWords(Leaves& leaves, Df11Code& code)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
         return a.length != b.length ? a.length > b.length : a.symbol > b.symbol;
     });
-    uint64_t next = 0; // in units of 2^-32
+    uint64_t next = 0; // the next code, left-aligned in 32 bits
     for (const Leaf& leaf : leaves) {
         if (leaf.symbol != kEndSymbol)
             code.words[leaf.symbol] = {uint32_t(next >> (32 - leaf.length)), leaf.length};
@@ -129,12 +134,13 @@ void assignWords(Leaves& leaves, Df11Code& code)
     }
 }
 
-// Makes a table row for each prefix of 8, 16 or 24 bits with which a longer code begins, in the
-// order of the prefixes' lengths. Entries under the end's code hold the symbol with the longest
-// code, so that a decoder that runs past the last element still advances.
+// Makes the look-up tables: a row for each prefix of 8, 16 or 24 bits with which a longer code
+// begins, sorted by prefix length. An entry holds the symbol of a code that ends there, or 256
+// minus the number of the next row. Entries under the end mark's code hold the symbol with the
+// longest code, so that a decoder that runs past the last element still advances.
 void makeTables(const Leaves& leaves, Df11Code& code)
 {
-    using Prefix = std::pair<uint32_t, uint32_t>; // its number of bits, and their value
+    using Prefix = std::pair<uint32_t, uint32_t>; // number of bits, and their value
     std::map<Prefix, uint32_t> rowOf = {{{0, 0}, 0}};
     for (const Leaf& leaf : leaves) {
         const Df11Code::Word word =
@@ -181,14 +187,14 @@ bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t m
                   Df11Code& code)
 {
     const Df11Form& form = df11Form(kind);
-    Leaves leaves = {{0, kEndSymbol}}; // weighs nothing, as it occurs at most once
+    Leaves leaves = {{0, kEndSymbol}}; // its weight is 0: it occurs once at most
     for (uint32_t symbol = 0; symbol < 256; ++symbol) {
         if (histogram[symbol] != 0) leaves.push_back({histogram[symbol], symbol});
     }
     if (leaves.size() == 1 || leaves.back().symbol > form.maxSymbol) return false;
     for (uint32_t symbol = 0; leaves.size() < uint32_t(1) << minLength; ++symbol) {
         if (histogram[symbol] == 0) {
-            leaves.push_back({0, symbol}); // a code without shorter words needs this many
+            leaves.push_back({0, symbol}); // codes of minLength bits need this many leaves
         }
     }
     std::vector<uint64_t> weightOf(kEndSymbol + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code of a DFloat11 or ECF8 unit and its tables. Code lengths stay within the limits of the
-// existing kernels that read such files.
+// The prefix code of a DFloat11 or ECF8 unit (tensors under one code) and its look-up tables. Code
+// lengths stay within the limits of the kernels of other projects that read such files.
 #pragma once
 
 #include <vector>
@@ -11,27 +11,31 @@
 
 namespace sluice {
 
-// The number of elements of a block, at 2 bytes each, that fit into 48 KiB of shared memory beside
-// 512 counters and the block's end. A block has more elements only if its codes have fewer than
-// 1.391 bits on average.
+// The kernels of other projects keep a block's elements, 2 bytes each, in 48 KiB of shared memory,
+// beside 512 counters and the block's end. A block has more elements than fit only if its codes
+// have fewer than 1.391 bits on average.
 constexpr uint32_t kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
 
 struct Df11Code {
     struct Word {
         uint32_t bits = 0;
-        uint32_t length = 0; // 0: none
+        uint32_t length = 0; // 0: the symbol has no code
     };
-    Word words[256];           // most significant bit first; the end's code is all zeros
-    std::vector<uint8_t> luts; // rows of 256 bytes, the lengths last
+    Word words[256];           // most significant bit first
+    std::vector<uint8_t> luts; // rows of 256 bytes; the last has the code lengths
 
     uint32_t minLength() const;
 };
 
-// Makes a code for these symbols and one end. No length exceeds the kind's limit (32 or 16 bits) or
-// is below minLength (1 or 2), and the tables have at most 16 rows beyond the first. The code is
-// optimal, unless the optimal one breaks minLength or needs too many rows; then it is a good one
-// that does not. Symbols that do not occur may receive codes to make the code complete. Returns
-// false if no symbol occurs, or one that the format cannot hold (bf16: 240 and above; fp8: 16).
+// Makes a code for the symbols that occur and the end mark, which has only zeros.
+//
+// No code is longer than the kind allows (32 or 16 bits) or shorter than minLength (1 or 2), and
+// the tables have at most 16 rows beyond the first. The code is the best one unless that breaks
+// minLength or takes too many rows. Symbols that do not occur may receive codes, to complete the
+// code.
+//
+// Returns false if no symbol occurs, or one that the format cannot hold: 240 and above for bf16, 16
+// and above for fp8.
 bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t minLength,
                   Df11Code& code);
 

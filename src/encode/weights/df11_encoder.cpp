@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <sluice/sluice_df11.h>
+// Writes a DFloat11 stream. A window is 64 bits of it, which one thread decodes. Its gap is the
+// number of bits at its beginning that belong to a code of the window before it.
+// SLUICE_DF11_WINDOWS windows make a block, whose first element's index is stored in `positions`.
 
 #include "encode/weights/df11_encoder.h"
 
@@ -24,7 +26,7 @@ uint32_t symbolOf(uint32_t element)
     return Bf16 ? element >> 7 & 255 : element >> 3 & 15;
 }
 
-// Returns the bits of an element that are stored without a code: the sign above the mantissa.
+// Returns the bits of an element that are stored without a code: the sign, above the mantissa.
 template <bool Bf16>
 uint32_t rawOf(uint32_t element)
 {
@@ -68,7 +70,7 @@ void Df11Encoder::startBlock(uint64_t element)
     m_blockStart = element;
 }
 
-// Begins a window whose first code starts after `gap` bits of a code that began before it.
+// Begins a window, whose first `gap` bits end a code of the window before it.
 void Df11Encoder::startWindow(uint32_t gap)
 {
     if (m_windows++ % SLUICE_DF11_WINDOWS == 0) startBlock(m_elements);
@@ -92,8 +94,7 @@ void Df11Encoder::addElements(const uint8_t* elements, uint64_t count)
     const size_t rawAt = signMantissa.size();
     signMantissa.resize(rawAt + size_t(Bf16 ? count : (count + m_elements % 2) / 2));
     uint8_t* raw = signMantissa.data() + rawAt;
-    // Keep these in local variables: the compiler must assume that stores to the vectors change
-    // members.
+    // Local copies, since the compiler must assume that a store to the vectors changes the members.
     uint64_t window = m_window;
     uint32_t windowBits = m_windowBits, nibble = m_nibble;
     for (uint64_t i = 0; i < count; ++i) {
@@ -111,7 +112,7 @@ void Df11Encoder::addElements(const uint8_t* elements, uint64_t count)
             window = window << word.length | word.bits;
             continue;
         }
-        windowBits -= 64; // bits of this code in the next window, fewer than 32
+        windowBits -= 64; // how many of this code's bits, up to 31, go into the next window
         window = window << (word.length - windowBits) | word.bits >> windowBits;
         const size_t at = encoded.size();
         encoded.resize(at + 8);
@@ -137,7 +138,8 @@ void Df11Encoder::add(const uint8_t* elements, uint64_t count)
 
 void Df11Encoder::finish()
 {
-    // The end's code is all zeros: it fills up the last byte.
+    // The end mark's code is all zeros. So the zeros that fill up the last byte are the beginning
+    // of this code.
     const uint32_t tailBytes = divideUp(m_windowBits, 8u);
     m_window <<= tailBytes * 8 - m_windowBits;
     for (uint32_t byte = tailBytes; byte-- > 0;)
@@ -147,7 +149,8 @@ void Df11Encoder::finish()
     if (m_gapCount != 0) gaps.push_back(uint8_t(m_gapBits << (8 - m_gapCount)));
     gaps.resize(gaps.size() + size_t(blocks * df11BlockGapBytes(form) -
                                      divideUp<uint64_t>(m_windows * form.gapBits, 8)));
-    // A block in which no code starts needs an entry too, since the kernels read it.
+    // Kernels read an entry of `positions` for every block, so blocks in which no code starts get
+    // an entry too.
     for (uint64_t entries = divideUp<uint64_t>(m_windows, SLUICE_DF11_WINDOWS); entries <= blocks;
          ++entries)
         startBlock(m_elements);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encodes a DFloat11 or ECF8 unit in pieces, in the layout of docs/format.md 5.2.
+// Encodes a DFloat11 or ECF8 unit piece by piece, in the layout of docs/format.md 5.2. The stream
+// is divided into windows of 64 bits. A gap says at which bit of a window its first code starts.
 #pragma once
 
 #include <array>
@@ -10,11 +11,11 @@
 
 namespace sluice {
 
-// Adds the symbols of `count` elements to a histogram.
+// Adds how often each symbol occurs among `count` elements to a histogram.
 void countDf11Symbols(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count,
                       uint64_t histogram[256]);
 
-// Sizes of a unit's tensors in bytes, known before it is encoded.
+// The sizes in bytes of a unit's four arrays, which are known before it is encoded.
 struct Df11Sizes {
     uint64_t encoded, signMantissa, positions, gaps;
 };
@@ -25,15 +26,16 @@ public:
     // The code must outlive the encoder.
     Df11Encoder(SluiceDf11Kind kind, const Df11Code& code);
 
-    // The output so far: the stream, signs and mantissas, output_positions and gaps. Between calls
-    // the caller may remove bytes from the vectors.
+    // What has been encoded so far. `encoded` is the stream of codes, `signMantissa` the bits
+    // without a code, `positions` has the first element of each block. The caller may remove bytes
+    // between calls.
     std::vector<uint8_t> encoded, signMantissa, positions, gaps;
 
     void add(const uint8_t* elements, uint64_t count);
-    // Writes what remains after the last element, and the ends of the tables.
+    // Writes the rest after the last element: the last window and the ends of the arrays.
     void finish();
 
-    uint32_t maxBlockElements() const { return m_maxBlockElements; } // after finish
+    uint32_t maxBlockElements() const { return m_maxBlockElements; } // valid after finish()
 
 private:
     template <bool Bf16>
@@ -43,28 +45,30 @@ private:
 
     SluiceDf11Kind m_kind;
     const Df11Code& m_code;
-    uint64_t m_window = 0;       // the current window's bits, in the low ones
+    uint64_t m_window = 0;       // the bits of the current window, right-aligned
     uint32_t m_windowBits = 0;   // number of bits in m_window
-    bool m_windowStarts = true;  // no code starts in the current window yet
-    uint64_t m_wholeWindows = 0; // number of windows written
-    uint64_t m_windows = 0;      // number of windows in which a code starts
-    uint64_t m_elements = 0;     // encoded so far
-    uint64_t m_blockStart = 0;   // the first element of the current block
+    bool m_windowStarts = true;  // no code has started in the current window
+    uint64_t m_wholeWindows = 0; // windows written
+    uint64_t m_windows = 0;      // windows in which a code starts
+    uint64_t m_elements = 0;     // elements encoded so far
+    uint64_t m_blockStart = 0;   // index of the current block's first element
     uint32_t m_maxBlockElements = 0;
     uint32_t m_gapBits = 0;  // bits of gaps that do not fill a byte yet
     uint32_t m_gapCount = 0; // number of bits in m_gapBits
-    uint32_t m_nibble = 0;   // bits of an even element that waits for its odd one
+    uint32_t m_nibble = 0;   // bits of an element with even index, until the next fills the byte
 };
 
-// The offsets of luts, encoded, signMantissa, outputPositions and gaps.
+// Returns where a unit has the offsets of its five arrays: luts, encoded, signMantissa,
+// outputPositions, gaps.
 inline std::array<uint64_t*, 5> offsetsOf(SluiceDf11Unit& unit)
 {
     return {&unit.lutsOffset, &unit.encodedOffset, &unit.signMantissaOffset,
             &unit.outputPositionsOffset, &unit.gapsOffset};
 }
 
-// Encodes `count` elements, `repeats` times over, and appends the unit's parts to `source`, each at
-// a multiple of 256. Returns the bytes of all parts; 0 if the format cannot hold the elements.
+// Encodes `count` elements, `repeats` times over, and appends the unit's arrays to `source`, each
+// aligned to 256 bytes there. Returns the size of all arrays in bytes, or 0 if the format cannot
+// hold the elements.
 uint64_t encodeDf11Unit(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count,
                         uint64_t repeats, std::vector<uint8_t>& source, SluiceDf11Unit& unit);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: histogram, code lengths, tiles, raw planes (docs/format.md).
+// Encodes the float codec (docs/format.md, 6). A symbol is the coded part of an element, mostly its
+// exponent; the raw bits are the rest. 32 lanes decode a tile: in each row of 256 elements a lane
+// decodes 8 consecutive ones, by four look-ups that find one or two symbols each. In the last two
+// rows, the tail, lanes take words of 16 bits; in all rows before, they take words of 32 bits.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
@@ -15,7 +18,7 @@ using namespace sluice::floats;
 
 namespace {
 
-// The elements of a tensor of one type.
+// Gives access to the elements of a tensor, whose type is a template parameter.
 template <uint32_t Type>
 struct Elements {
     static constexpr Layout kLayout = layoutOf(Type);
@@ -28,7 +31,7 @@ struct Elements {
     {
         Value value;
         std::memcpy(&value, bytes + index * sizeof value, sizeof value);
-        return value; // little-endian, like all machines that sluice runs on
+        return value; // all machines that sluice runs on are little-endian
     }
     uint32_t symbol(uint64_t index) const
     {
@@ -42,7 +45,7 @@ struct Elements {
     }
 };
 
-// Calls visit with the Elements of `type`, a valid one.
+// Calls visit with the Elements of `type`, which must be valid.
 template <typename Visit>
 void visitElements(uint32_t type, const void* elements, Visit visit)
 {
@@ -70,7 +73,7 @@ struct Code {
     }
 };
 
-// Writes the words of a tile in the order in which the lanes take them.
+// Writes the words of a tile in the order in which the decoder's lanes take them.
 class TileWriter {
 public:
     TileWriter(const Code& code, const uint8_t* symbols, uint32_t rows, uint32_t* to)
@@ -78,7 +81,7 @@ public:
     {
     }
 
-    // Returns how many words there are, an even number.
+    // Returns the number of words written, which is even.
     uint32_t write()
     {
         for (uint32_t lane = 0; lane < kLanes; ++lane)
@@ -96,19 +99,19 @@ public:
     }
 
 private:
-    // The codes that a lane decodes in a row before the tail.
+    // The bits that a lane uses in one row before the tail.
     struct LaneRow {
-        uint8_t half[2];          // by two look-ups
-        uint8_t single[kLookUps]; // of symbols that remain, 0 if there is none
+        uint8_t half[2];          // bits of look-ups 0 and 1, and of 2 and 3
+        uint8_t single[kLookUps]; // bits of each symbol that they leave; 0: none
     };
     static constexpr uint32_t kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
 
-    // Turns a lane's codes into words, followed by zeros for the words that it may take beyond its
-    // last codes.
+    // Turns a lane's codes into its own sequence of words. Zeros follow, since a decoding lane may
+    // take up to two words more than its codes fill.
     void fill(uint32_t lane)
     {
         uint32_t* to = m_words[lane];
-        uint64_t bits = 0; // the low `count`, fewer than 32, are not written yet
+        uint64_t bits = 0; // the low `count` bits, fewer than 32, are not written yet
         uint32_t count = 0;
         for (uint32_t row = 0; row < m_rows; ++row) {
             const uint8_t* at = m_symbols + row * kRow + lane * kPerLane;
@@ -145,10 +148,10 @@ private:
         to[0] = to[1] = 0;
     }
 
-    // A look-up decodes one symbol, or two if their codes have at most 12 bits together.
+    // Holds what a look-up finds: one symbol, or two if both codes together have at most kMaxBits.
     struct Found {
-        uint32_t bitCount; // of the symbols
-        uint32_t needed;   // bits that the decoder must have to know this
+        uint32_t bitCount; // bits of the codes found
+        uint32_t needed;   // bits that the decoder must hold for this look-up
     };
     static Found lookUp(const uint8_t* lengths, uint32_t& done)
     {
@@ -176,22 +179,25 @@ private:
         }
     }
 
-    // A lane takes a word once it has used up the previous one. There is no branch, since it could
-    // not be predicted.
+    // A lane takes its next word when at most one whole word is left. There is no branch, because a
+    // CPU could not predict whether a word is taken.
     void takeAndUse(uint32_t lane, uint32_t bitCount)
     {
         const uint32_t takes = m_available[lane] <= kWordBits ? 1 : 0;
-        *m_out = m_words[lane][m_taken[lane]]; // overwritten if it is not taken
+        // Writes the word even if the lane does not take it; in that case the next word overwrites
+        // it.
+        *m_out = m_words[lane][m_taken[lane]];
         m_out += takes;
         m_taken[lane] += takes;
         m_available[lane] += takes * kWordBits - bitCount;
     }
 
-    // Writes a row of the tail, whose words have 16 bits; there are `count` of them already.
+    // Writes the words of a row of the tail, 16 bits each, to `halves`, which already holds `count`
+    // words. Returns the new count.
     uint32_t writeTail(uint32_t row, uint16_t* halves, uint32_t count)
     {
         uint8_t lengths[kLanes][kPerLane];
-        uint32_t done[kLanes] = {}; // symbols
+        uint32_t done[kLanes] = {}; // symbols decoded so far
         for (uint32_t i = 0; i < kRow; ++i)
             lengths[i / kPerLane][i % kPerLane] = m_code.length[m_symbols[row * kRow + i]];
         const auto use = [&](uint32_t lane, const Found& found) {
@@ -220,11 +226,11 @@ private:
     const uint8_t* m_symbols;
     uint32_t m_rows, m_whole;
     uint32_t *m_out, *m_begin = m_out;
-    uint32_t m_words[kLanes][kLaneWords]; // in the order in which each lane takes them
+    uint32_t m_words[kLanes][kLaneWords]; // each lane's words in order
     uint32_t m_taken[kLanes] = {}, m_halvesTaken[kLanes] = {};
     uint32_t m_available[kLanes] = {}; // bits of taken words that no code has used
     LaneRow m_laneRows[kTile / kRow][kLanes];
-    uint8_t m_singleRounds[kTile / kRow] = {}; // of symbols that remain after the look-ups
+    uint8_t m_singleRounds[kTile / kRow] = {}; // the most left-over symbols of a lane, by row
 };
 
 } // namespace
@@ -263,7 +269,7 @@ SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_F
         count == 0 || count > kTile || words == nullptr || wordCount == nullptr)
         return SLUICE_ERROR_ARGUMENT;
     const Code code(lengths);
-    // Fill the places of the last row that have no element with the symbol of the shortest code.
+    // The last row may be incomplete. Its empty places get the symbol with the shortest code.
     uint32_t shortest = 256;
     for (uint32_t i = 0; i < 256; ++i)
         if (code.length[i] != 0 && (shortest == 256 || code.length[i] < code.length[shortest]))
@@ -299,6 +305,8 @@ SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* eleme
     if (raw == nullptr) return SLUICE_ERROR_ARGUMENT;
     visitElements(type, elements, [&](auto values) {
         constexpr Layout layout = decltype(values)::kLayout;
+        // The low `above` raw bits go into the planes of words and bytes, the `width` bits above
+        // them into the plane of bits.
         constexpr uint32_t width = layout.planeBits(), above = layout.rawBits() - width;
         for (uint64_t i = 0; i < count;) { // in each pass the elements of one tile
             const uint64_t tile = (first + i) / kTile;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <sluice/sluice_float.h>
 
 #include "encode/weights/float_tile_encoder.h"
 
@@ -19,16 +18,17 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     const uint32_t elements = size / elementBytes;
     out.clear();
     const TileParts parts = tilePartsOf(type, elements);
-    // A segment's tail may not be a whole element, and the tables alone may be too large.
+    // A segment's last tile may end inside an element, and the tables alone may be too large. An
+    // empty result means that the tile is stored.
     if (size % elementBytes != 0 || parts.words >= size) return SLUICE_OK;
-    out.reserve(size); // it stays smaller
+    out.reserve(size); // a larger result is given up
     out.resize(size_t(parts.words));
     uint64_t histogram[256] = {};
     SluiceStatus status = sluiceFloatCountSymbols(type, bytes, elements, histogram);
     if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, out.data() + parts.lengths);
     if (status == SLUICE_OK)
         status = sluiceFloatPackRaw(type, elements, bytes, 0, elements, out.data() + parts.raw);
-    uint32_t wordsEnd = 0; // in units of the index
+    uint32_t wordsEnd = 0; // in units of kUnit bytes
     for (uint32_t first = 0; status == SLUICE_OK && first < elements; first += kTile) {
         uint32_t count = 0;
         status = sluiceFloatEncodeTile(
@@ -36,7 +36,7 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
             std::min(kTile, elements - first), m_words, SLUICE_FLOAT_TILE_BOUND, &count);
         const size_t at = out.size();
         if (at + size_t(count) * 4 >= size) {
-            out.clear(); // no gain
+            out.clear(); // not smaller than the plain bytes
             return status;
         }
         out.resize(at + size_t(count) * 4);

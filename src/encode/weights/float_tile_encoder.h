@@ -13,7 +13,7 @@ namespace sluice {
 // Encodes tiles of codec FLOAT, each with a code of its own (docs/format.md 6.5).
 class FloatTileEncoder {
 public:
-    // Like TileEncoders::encode.
+    // Encodes one tile; see TileEncoders::encode (archive/tile_encoder.h).
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out);
 
@@ -21,7 +21,8 @@ private:
     uint32_t m_words[SLUICE_FLOAT_TILE_BOUND];
 };
 
-// A whole tensor, with the parts that sluice_float.h asks for.
+// A whole tensor as sluice_float.h wants it: the code lengths, the raw bits, the words, and an
+// index of where the words of each tile begin.
 struct FloatTensor {
     uint32_t type = 0;
     uint64_t count = 0;
@@ -29,8 +30,8 @@ struct FloatTensor {
     std::vector<uint32_t> words, index;
 
     SluiceStatus encode(uint32_t elementType, const uint8_t* elements, uint64_t elementCount);
-    // Appends the parts, each at a multiple of 16. Returns where they are; the rest of the
-    // description is the caller's.
+    // Appends these arrays to `source`, each at a multiple of 16 bytes. Sets the offsets, type and
+    // count of the result; the caller sets the rest.
     SluiceFloatTensor appendTo(std::vector<uint8_t>& source) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A shader of an engine's own with sluice's parts: exclusive sums of a workgroup's numbers.
+// A shader of an engine, built from sluice's parts: exclusive sums of a workgroup's numbers.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_buffer_reference : require

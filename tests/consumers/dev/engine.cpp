@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A small engine: one compute shader, which includes sluice's parts, on a Vulkan device of its own.
-// It gives hot reload the shader, edits a copy of it, and sees wrong texts refused and good ones
-// swapped in. Without a Vulkan device it has been compiled and linked, and says so.
+// A small engine with one compute shader, which includes sluice's parts, on a Vulkan device of its
+// own. It gives the shader to hot reload, edits a copy, and checks that wrong shaders are refused
+// and good ones are swapped in. Without a Vulkan device it only shows that it compiles and links.
 #include <vulkan/vulkan.h>
 
 #include <sluice/sluice_dev.h>
@@ -41,11 +41,13 @@ public:
 
     VkPipeline makePipeline(const uint32_t* spirv, size_t size);
     void destroyPipeline(VkPipeline old) { vkDestroyPipeline(m_device, old, nullptr); }
-    // Sums the numbers 1, 2, 3 ...; returns the last sum, which is that of all but the last.
+    // Sums the numbers 1, 2, 3 ...; returns the last exclusive sum, which is the sum of all but the
+    // last.
     uint32_t run(VkPipeline pipeline);
 
-    VkPipeline pipeline = VK_NULL_HANDLE; // in use
-    std::mutex mutex;                     // the reload thread tests and swaps, main runs
+    VkPipeline pipeline = VK_NULL_HANDLE; // the pipeline in use
+    // The reload thread tests and swaps while the main thread runs.
+    std::mutex mutex;
 
 private:
     void createBuffer();
@@ -175,7 +177,8 @@ VkPipeline Engine::makePipeline(const uint32_t* spirv, size_t size)
     VkShaderModule module = VK_NULL_HANDLE;
     if (vkCreateShaderModule(m_device, &code, nullptr, &module) != VK_SUCCESS)
         return VK_NULL_HANDLE;
-    // The constants that sluice's parts want: invocations, and the emulated subgroup's lanes.
+    // Constants that sluice's parts need: the workgroup's size, and the lanes of the emulated
+    // subgroup.
     const uint32_t values[2] = {kCount, 32};
     const VkSpecializationMapEntry entries[2] = {{SLUICE_CONSTANT_WORKGROUP_SIZE, 0, 4},
                                                  {SLUICE_CONSTANT_SUBGROUP_SIZE, 4, 4}};
@@ -255,7 +258,7 @@ SluiceStatus swapIn(void* user, const uint32_t* spirv, size_t size, const char**
     const std::lock_guard<std::mutex> lock(engine.mutex);
     const VkPipeline made = engine.makePipeline(spirv, size);
     if (made == VK_NULL_HANDLE) return SLUICE_ERROR_DEVICE;
-    engine.destroyPipeline(engine.pipeline); // run() has waited
+    engine.destroyPipeline(engine.pipeline); // run() has waited for the device
     engine.pipeline = made;
     return SLUICE_OK;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The code that docs/embedding.md shows in C++, between the marks. The tests compare the two, and
 // tests/api/embedding_example_test.cpp runs what stands here.
+#include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include <sluice/sluice_dev.h>
 #include <sluice/sluice_formats.h>
 #include <sluice/sluice_image.h>
+#include <sluice/sluice_stream.h>
+#include <sluice/sluice_stream_vulkan.h>
 #include <sluice/sluice_vulkan.h>
 
 struct Engine { // what an engine has anyway
@@ -23,9 +27,9 @@ struct Engine { // what an engine has anyway
 };
 
 struct Buffers { // what an engine has allocated
-    VkBuffer file, ranges, textures, results, status, scratch, regions, staging, sums;
+    VkBuffer file, ranges, control, textures, results, status, scratch, regions, staging, sums;
     VkBuffer sizes, offsets, begins, mask, visible, visibleCount, dispatch, scanScratch,
-        compactScratch, moveScratch;
+        compactScratch, moveScratch, allDraws, draws, drawCount;
     VkBuffer descriptions, filterTiles, filtered, filterScratch;
     VkDeviceSize fileSize, textureSize, scratchSize, stagingSize, filteredSize, descriptionSize;
 };
@@ -49,15 +53,26 @@ SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Bu
 SluiceStatus recordFilters(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                            const SluiceGstdInfo& decode, const SluiceChecksumInfo& check,
                            uint32_t filteredCount);
+SluiceStatus listGaclChunk(uint32_t transform, uint32_t size, uint64_t shuffled, uint64_t final,
+                           uint32_t chunk, std::vector<uint8_t>& descriptions,
+                           std::vector<SluiceFilterTile>& tiles);
 SluiceStatus tilesOfLevels(const SluiceArchiveAsset& asset, uint32_t firstLevel,
                            const std::vector<SluiceArchiveTile>& tiles,
                            std::vector<SluiceArchiveTile>& wanted);
+SluiceStatus openKtx2(SluiceStreamer streamer, const char* path, SluiceStreamFile& file);
+SluiceStatus streamKtx2(SluiceContext context, SluiceStreamer streamer, SluiceStreamFile file,
+                        const std::function<VkImage(const SluiceImageInfo&)>& createImage,
+                        SluiceStreamGroup& group);
 SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                              uint32_t tableCount);
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                            uint32_t streamCount, uint32_t maxTileCount);
+SluiceStatus recordPairs(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                         uint32_t maxStreamCount, uint32_t maxTileCount);
 SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands,
                               const Buffers& buffers, uint32_t instanceCount);
+SluiceStatus recordDraws(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                         uint32_t instanceCount);
 SluiceStatus recordPitched(SluiceContext context, VkCommandBuffer commandBuffer,
                            const Buffers& buffers, uint32_t tileCount, uint32_t widthBytes,
                            uint32_t width, uint32_t height, VkImage image);
@@ -66,6 +81,8 @@ SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands,
 SluiceStatus listUnit(const SluiceDf11Tables& tables, uint32_t& blockCount, SluiceDf11Unit& unit,
                       uint64_t (*place)(const void* bytes, uint64_t size), const void* encoded,
                       const void* signMantissa, const void* gaps, uint64_t weightOffset);
+SluiceStatus startStreamer(SluiceContext context, SluiceReportFunction report,
+                           SluiceStreamerInfo& info, SluiceStreamer& streamer);
 SluiceStatus testDriver(SluiceContext context, SluiceCommands commands, SluiceBuffer memory,
                         void* bytes, void (*upload)(const SluiceBuffer& to, const void* from),
                         void (*download)(void* to, const SluiceBuffer& from),
@@ -221,6 +238,31 @@ SluiceStatus recordFilters(SluiceContext context, SluiceCommands commands, const
     return status;
 }
 
+SluiceStatus listGaclChunk(uint32_t transform, uint32_t size, uint64_t shuffled, uint64_t final,
+                           uint32_t chunk, SluiceRegion& region, std::vector<uint8_t>& descriptions,
+                           std::vector<SluiceFilterTile>& tiles)
+{
+    // [embedding]
+    uint8_t description[SLUICE_GACL_DESCRIPTION_SIZE];
+    uint32_t descriptionSize = 0;
+    const SluiceStatus status = sluiceDescribeGacl(transform, size, description, &descriptionSize);
+    // If nothing was moved, the chunk is decompressed to its final place.
+    region.dstAddress = descriptionSize != 0 ? shuffled : final;
+    if (status == SLUICE_OK && descriptionSize != 0) {
+        SluiceFilterTile tile = {};
+        tile.srcAddress = shuffled;
+        tile.dstAddress = final;
+        tile.size = size;
+        tile.descriptionOffset = uint32_t(descriptions.size());
+        tile.descriptionSize = descriptionSize;
+        tile.statusIndex = chunk; // the number of the chunk's status word
+        tiles.push_back(tile);
+        descriptions.insert(descriptions.end(), description, description + descriptionSize);
+    }
+    // [/embedding]
+    return status;
+}
+
 SluiceStatus tilesOfLevels(const SluiceArchiveAsset& asset, uint32_t firstLevel,
                            const std::vector<SluiceArchiveTile>& tiles,
                            std::vector<SluiceArchiveTile>& wanted)
@@ -237,6 +279,48 @@ SluiceStatus tilesOfLevels(const SluiceArchiveAsset& asset, uint32_t firstLevel,
     for (const SluiceArchiveTile& tile : tiles)
         if (tile.outputOffset < end && tile.outputOffset + tile.size > begin)
             wanted.push_back(tile);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus openKtx2(SluiceStreamer streamer, const char* path, SluiceStreamFile& file)
+{
+    // [embedding]
+    SluiceStreamOpenInfo open = {};
+    open.path = path;   // "textures/wall.ktx2"
+    open.isArchive = 1; // its identifier tells that it is a KTX2 file
+    const SluiceStatus status = sluiceStreamOpen(streamer, &open, &file);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus streamKtx2(SluiceContext context, SluiceStreamer streamer, SluiceStreamFile file,
+                        const std::function<VkImage(const SluiceImageInfo&)>& createImage,
+                        SluiceStreamGroup& group)
+{
+    // [embedding]
+    const char* const name = SLUICE_STREAM_KTX2_NAME; // whatever the file is called
+    uint32_t asset = 0;
+    SluiceImageInfo about;
+    SluiceStatus status = sluiceStreamFindImage(file, name, std::strlen(name), &asset, &about);
+    if (status != SLUICE_OK) return status; // it is not open yet, or could not be opened
+
+    // Levels that Zstandard has compressed need pipelines; threads decode until they exist.
+    SluicePipelinesInfo needed = {};
+    sluiceStreamGetKernels(file, &needed.kernels);
+    status = sluiceCreatePipelines(context, &needed, nullptr);
+
+    SluiceStreamImage image = {}; // from VK_IMAGE_LAYOUT_UNDEFINED, which is 0
+    image.image = sluiceStreamImageHandle(createImage(about));
+    image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    SluiceStreamRequest requests[SLUICE_IMAGE_MAX_LEVELS];
+    SluiceStreamGroupInfo info = {};
+    info.requests = requests;
+    info.requestCount = SLUICE_IMAGE_MAX_LEVELS;
+    if (status == SLUICE_OK)
+        status = sluiceStreamGetImageRequests(file, asset, 0, about.levels, &image, requests,
+                                              &info.requestCount);
+    if (status == SLUICE_OK) status = sluiceStreamSubmit(streamer, &info, &group);
     // [/embedding]
     return status;
 }
@@ -281,6 +365,28 @@ SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const
     return status;
 }
 
+SluiceStatus recordPairs(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                         uint32_t maxStreamCount, uint32_t maxTileCount)
+{
+    // [embedding]
+    SluiceTileStreamsInfo info = {};
+    info.flags = SLUICE_TILE_STREAMS_PAIRS;
+    info.maxStreamCount = maxStreamCount; // the list may have fewer; more are counted as failed
+    info.maxTileCount = maxTileCount;
+    info.streams = sluiceVulkanBuffer(buffers.control, 0, 4 + maxStreamCount * 8ull);
+    info.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
+    info.destination = sluiceVulkanBuffer(buffers.textures, 0, buffers.textureSize);
+    info.results = sluiceVulkanBuffer(buffers.results, 0,
+                                      maxStreamCount * sizeof(SluiceStreamResult) +
+                                          sizeof(SluiceStreamSummary));
+    info.status = sluiceVulkanBuffer(buffers.status, 0, (maxTileCount + 2ull) * 4);
+    // [/embedding]
+    SluiceRequirements need = {};
+    const SluiceStatus status = sluiceGetTileStreamsRequirements(context, &info, &need);
+    info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);
+    return status == SLUICE_OK ? sluiceCmdTileStreams(context, commands, &info) : status;
+}
+
 SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands,
                               const Buffers& buffers, uint32_t instanceCount)
 {
@@ -323,6 +429,28 @@ SluiceStatus recordPrimitives(SluiceContext context, SluiceCommands commands,
     if (status == SLUICE_OK) status = sluiceCmdCompact(context, commands, &visible);
     sluiceCmdBarrier(context, commands);
     if (status == SLUICE_OK) status = sluiceCmdIntervalMove(context, commands, &payloads);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus recordDraws(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
+                         uint32_t instanceCount)
+{
+    // [embedding]
+    SluiceCompactInfo draws = {}; // the commands of the instances whose bit is set, in order
+    draws.test = SLUICE_COMPACT_MASK;
+    draws.elementSize = sizeof(VkDrawIndexedIndirectCommand); // 20; those of mesh shaders have 12
+    draws.maxCount = instanceCount;
+    draws.input = sluiceVulkanBuffer(buffers.allDraws, 0, instanceCount * 20ull);
+    draws.selectors = sluiceVulkanBuffer(buffers.mask, 0, (instanceCount + 31ull) / 32 * 4);
+    draws.output = sluiceVulkanBuffer(buffers.draws, 0, instanceCount * 20ull);
+    draws.resultCount = sluiceVulkanBuffer(buffers.drawCount, 0, 4);
+
+    SluiceRequirements need = {}; // zeroedScratch, as above
+    SluiceStatus status = sluiceGetCompactRequirements(context, &draws, &need);
+    draws.scratch = sluiceVulkanBuffer(buffers.compactScratch, 0, need.scratchSize);
+    if (status == SLUICE_OK) status = sluiceCmdCompact(context, commands, &draws);
+    sluiceCmdBarrier(context, commands); // before vkCmdDrawIndexedIndirectCount
     // [/embedding]
     return status;
 }
@@ -389,6 +517,19 @@ SluiceStatus listUnit(const SluiceDf11Tables& tables, uint32_t& blockCount, Slui
     unit.destinationOffset = weightOffset;
     unit.firstBlock = blockCount; // one status word a block, over all units of the command
     blockCount += (unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus startStreamer(SluiceContext context, SluiceReportFunction report,
+                           SluiceStreamerInfo& info, SluiceStreamer& streamer)
+{
+    // [embedding]
+    SluiceStatus status = sluiceGetStreamerDefaults(context, 64 << 20, &info, nullptr);
+    if (status != SLUICE_OK) return status;
+    status = sluiceStreamAllocateHost(info.source.buffer.size, &info.source.host);
+    info.report = report; // a function that says which argument is refused, and why
+    if (status == SLUICE_OK) status = sluiceCreateStreamer(&info, &streamer);
     // [/embedding]
     return status;
 }

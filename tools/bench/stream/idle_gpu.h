@@ -5,8 +5,8 @@
 
 namespace sluice {
 
-// A GPU interface whose copies and barriers do nothing, and whose semaphores stay at 0. The benchmark of the
-// host measures with it, and tests derive theirs from it.
+// A device for the streamer whose copies and barriers do nothing and whose semaphores stay at 0.
+// The benchmark of the host uses it, and tests derive theirs from it.
 struct IdleGpu : SluiceStreamGpu {
     SluiceStatus begin(uint32_t, uint32_t& id) override
     {

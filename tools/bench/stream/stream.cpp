@@ -25,7 +25,7 @@ constexpr const char* kFileRows[] = {"stream read",    "stream decode",  "stream
 
 uint32_t cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
-// Returns 1, 2, 4, 8, 16 and the number of cores.
+// Returns 1, 2, 4, 8 and 16, as far as they are below the number of cores, and the number of cores.
 Words threadCounts()
 {
     Words counts;
@@ -35,13 +35,13 @@ Words threadCounts()
     return counts;
 }
 
-// Where files lie while they are measured.
+// Where files lie while they are read.
 struct Place {
     std::string folder, name; // "shm", "disk"
     bool isCold;
 };
 
-// The rows about one archive.
+// Measures the rows about one archive.
 class StreamBench {
 public:
     StreamBench(StreamEngine& engine, const BenchOptions& options, const Wanted& wanted,
@@ -50,6 +50,7 @@ public:
 
 private:
     double readRate(const Place& place, const StreamFiles& files);
+    std::vector<SluiceStreamSides> sides() const;
     void runOurs(const Place& place, const StreamFiles& files);
     void addOurs(const Place& place, const StreamFiles& files, const StreamSetup& setup,
                  const std::string& who);
@@ -72,8 +73,8 @@ private:
     StreamContent m_content;
     uint64_t m_streamSize;
     uint32_t m_threads;
-    double m_decodeRate = 0, m_readRate = 0; // bytes of output, bytes read, a second
-    double m_zstdRate = 0, m_zstdCost = 0;   // of the fastest of its rows at a place
+    double m_decodeRate = 0, m_readRate = 0; // bytes of output, and bytes read, per second
+    double m_zstdRate = 0, m_zstdCost = 0;   // of the fastest row of Zstandard in this place
 };
 
 uint64_t destinationSize(const BenchDevice& device)
@@ -84,7 +85,7 @@ uint64_t destinationSize(const BenchDevice& device)
 
 uint64_t contentLimit(const BenchDevice& device, const std::string& input)
 {
-    if (!device.isGpu()) return kMiB / 2; // software decodes a few MB a second
+    if (!device.isGpu()) return kMiB / 2; // a software device decodes a few MB a second
     return input.empty() ? 64 * kMiB : destinationSize(device);
 }
 
@@ -95,15 +96,15 @@ StreamBench::StreamBench(StreamEngine& engine, const BenchOptions& options, cons
       m_content(input, contentLimit(engine.device(), input)),
       m_threads(options.streamThreads != 0 ? options.streamThreads : std::min(cores(), 8u))
 {
-    m_streamSize = options.streamMegabytes != 0 ? uint64_t(options.streamMegabytes) * 1000000
-                   : engine.device().isGpu()    ? 8000000000u
-                                                : 2 * m_content.outputBytes;
+    m_streamSize = options.streamSize != 0   ? options.streamSize
+                   : engine.device().isGpu() ? 8000000000u
+                                             : 2 * m_content.outputBytes;
     report.beginInput(m_content.description, "archive", "tiles", m_content.tiles.size(),
                       m_content.storedBytes, m_content.outputBytes);
     decodeRows(largeSetup(engine.device(), m_threads));
 }
 
-// Measures what bounds a stream beside its reads.
+// Measures what limits a stream besides reading.
 void StreamBench::decodeRows(const StreamSetup& setup)
 {
     if (!m_wanted("stream decode") && !m_wanted("stream bulk")) return;
@@ -132,7 +133,7 @@ double StreamBench::readRate(const Place& place, const StreamFiles& files)
 {
     const bool isShown = m_wanted("stream read");
     const std::string size = sizeOf(place, files.fileSize() * files.paths().size());
-    // Reads for a GPU go into a ring that no cache can hold.
+    // On a GPU, the ring is larger than any cache.
     const ReadRing ring(m_engine.device().isGpu() ? 256 * kMiB : 16 * kMiB);
     double best = 0;
     const auto add = [&](const ReadPlan& plan, const std::string& who) {
@@ -166,7 +167,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
     streamer.minTiles = (setup.batchTiles != 0 ? setup.batchTiles : 1024) / 8;
     const std::vector<SluiceStreamFile> opened = streamer.open(files.paths());
     const std::vector<StreamGroupPlan> groups = planGroups(m_content, kGroupSize);
-    // Compares the streamed output with the CPU's before anything is timed.
+    // Check the streamed output before anything is timed.
     const BenchDevice& device = m_engine.device();
     device.fill(m_destination.whole(), 0xee);
     streamToBuffer(
@@ -181,6 +182,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
                     throw Failure{exitDevice, "bench: stream: " + who + ": wrong bytes"};
             }
         });
+    streamer.takeCpuShare();
     const uint64_t batches = streamer.batchCount();
     const double recordStart = streamer.recordSeconds();
     const uint64_t tilesBefore = streamer.recordedTiles();
@@ -199,23 +201,45 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
     row.figures.push_back({"gpu_share", (streamer.gpuMilliseconds() - gpuBefore) / double(passes) /
                                             row.timing.median});
     row.figures.push_back({"batches", double(streamer.batchCount() - batches) / double(passes)});
-    row.figures.push_back(
-        {"record_ns_per_tile", (streamer.recordSeconds() - recordStart) * 1e9 /
-                                   double(streamer.recordedTiles() - tilesBefore)});
+    const uint64_t tiles = streamer.recordedTiles() - tilesBefore;
+    if (tiles != 0)
+        row.figures.push_back(
+            {"record_ns_per_tile", (streamer.recordSeconds() - recordStart) * 1e9 / double(tiles)});
+    row.figures.push_back({"cpu_share", streamer.takeCpuShare()});
     m_report.addGroup({row});
     streamer.close(opened);
 }
 
+// Returns which sides are to be measured.
+std::vector<SluiceStreamSides> StreamBench::sides() const
+{
+    std::vector<SluiceStreamSides> sides;
+    for (const std::string& name : m_options.streamSides)
+        sides.push_back(name == "gpu"    ? SLUICE_STREAM_GPU_ALONE
+                        : name == "cpu"  ? SLUICE_STREAM_CPU_ALONE
+                        : name == "both" ? SLUICE_STREAM_BOTH
+                                         : SLUICE_STREAM_GPU_FIRST);
+    return sides;
+}
+
 void StreamBench::runOurs(const Place& place, const StreamFiles& files)
 {
-    const StreamSetup large = largeSetup(m_engine.device(), m_threads);
-    addOurs(place, files, large, formatText("sluice, %u threads", m_threads));
-    StreamSetup mapped = large;
-    mapped.source = StreamEngine::Memory::mapped;
-    if (m_engine.hasMapped(mapped.sourceSize))
-        addOurs(place, files, mapped,
-                formatText("sluice, %u threads, into mapped VRAM", m_threads));
-    if (m_engine.device().isGpu()) addOurs(place, files, plainSetup(m_threads), "sluice, defaults");
+    for (const SluiceStreamSides sides : this->sides()) {
+        StreamSetup large = largeSetup(m_engine.device(), m_threads);
+        large.sides = sides;
+        const std::string end = nameOf(sides);
+        addOurs(place, files, large, formatText("sluice, %u threads", m_threads) + end);
+        StreamSetup mapped = large;
+        mapped.source = StreamEngine::Memory::mapped;
+        // If the CPU decodes too, its threads would read that memory, which is slow, since it is
+        // not cached.
+        if (sides == SLUICE_STREAM_GPU_ALONE && m_engine.hasMapped(mapped.sourceSize))
+            addOurs(place, files, mapped,
+                    formatText("sluice, %u threads, into mapped VRAM", m_threads) + end);
+        StreamSetup plain = plainSetup(m_threads);
+        plain.sides = sides;
+        if (m_engine.device().isGpu()) addOurs(place, files, plain, "sluice, defaults" + end);
+    }
 }
 
 void StreamBench::runThreads(const Place& place, const StreamPack& pack, const std::string& who)
@@ -253,11 +277,11 @@ void StreamBench::runDriver(const Place& place)
     const StreamFiles files(place.folder, file,
                             copiesFor(place, file.size(), m_content.outputBytes));
     m_engine.device().fill(m_destination.whole(), 0xee);
-    peers.runDriver(pack, files, m_threads, place.isCold);
+    peers.run(pack, files, m_threads, place.isCold, true);
     peers.check(m_content.plain, peers.driverName());
     BenchRow row = timePasses(
         "stream bulk", sizeOf(place, m_content.outputBytes * files.paths().size()),
-        peers.driverName(), [&] { return peers.runDriver(pack, files, m_threads, place.isCold); });
+        peers.driverName(), [&] { return peers.run(pack, files, m_threads, place.isCold, true); });
     row.isPeer = true;
     m_report.addGroup({row});
 }
@@ -278,7 +302,7 @@ void StreamBench::run(const Place& place)
         m_wanted("stream latency") || m_wanted("stream batches") || m_wanted("stream cancel");
     if (!isBulk && !m_wanted("stream read") && (!isOther || place.isCold)) return;
     const InputFile& archive = m_content.container->file();
-    // The peers' files are deleted before ours are made, so that the folder holds one kind at a
+    // The peers' files are removed before ours are made, so that the folder holds one kind at a
     // time.
     if (isBulk && !m_options.streamOursOnly) runPeers(place);
     const StreamFiles files(place.folder, archive,
@@ -293,11 +317,13 @@ void StreamBench::runLatency(const StreamFiles& files)
     const bool isLatency = m_wanted("stream latency"), isBatches = m_wanted("stream batches");
     const bool isCancel = m_wanted("stream cancel");
     if (!isLatency && !isBatches && !isCancel) return;
-    LatencyBench bench(m_engine, m_content, m_destination.whole(), files.paths(), m_threads,
-                       m_readRate / cores());
-    if (isLatency || isBatches) bench.addLatencies(m_report);
-    if (isBatches) bench.addBatches(m_report, m_options.verbosity > 0);
-    if (isCancel) bench.addCancelStorm(m_report);
+    for (const SluiceStreamSides sides : this->sides()) {
+        LatencyBench bench(m_engine, m_content, m_destination.whole(), files.paths(), m_threads,
+                           m_readRate / cores(), sides);
+        if (isLatency || isBatches) bench.addLatencies(m_report);
+        if (isBatches) bench.addBatches(m_report, m_options.verbosity > 0);
+        if (isCancel) bench.addCancelStorm(m_report);
+    }
 }
 
 std::string diskFolder(const BenchOptions& options)

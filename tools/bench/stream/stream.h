@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of streaming.
+// The benchmark's rows about streaming.
 #pragma once
 
 #include "tools/bench/bench.h"
@@ -7,12 +7,12 @@
 
 namespace sluice {
 
-// Measures streaming. All rows except those of the host need Vulkan and a filter that asks for
-// them, because they take minutes and gigabytes of files.
+// Measures streaming from files. This needs Vulkan, and a filter that names these rows, since they
+// take minutes and gigabytes of files.
 void benchStream(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report);
-// Measures what calls cost the host, on a device that does nothing. input: an archive; empty: made
-// up.
+// Measures what calls of the streamer cost the host; the device does nothing. `input` is an
+// archive; empty: made-up assets.
 void benchStreamHost(BenchReport& report, const std::string& input);
 
 } // namespace sluice

@@ -68,7 +68,7 @@ Bytes makeUpArchive(uint64_t size)
 
 using Encode = std::function<Bytes(const uint8_t* bytes, uint32_t size)>;
 
-// makeEncode returns an encoder for one thread.
+// Encodes `plain` in chunks, on all cores. makeEncode returns the encoder of one thread.
 StreamPack pack(const Bytes& plain, uint32_t chunkSize, const std::function<Encode()>& makeEncode)
 {
     StreamPack result;
@@ -96,7 +96,7 @@ StreamPack pack(const Bytes& plain, uint32_t chunkSize, const std::function<Enco
 
 bool decodeZstd(const uint8_t* stored, const StreamChunk& chunk, uint8_t* output)
 {
-    // One per thread, as a program would keep it.
+    // Each thread has a decoder of its own, as in a program.
     static thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decoder(
         ZSTD_createDCtx(), ZSTD_freeDCtx);
     return ZSTD_decompressDCtx(decoder.get(), output, chunk.size, stored, chunk.storedSize) ==
@@ -127,7 +127,7 @@ StreamContent::StreamContent(const std::string& path, uint64_t mostBytes)
     container = std::make_unique<Container>(std::move(file));
     if (!container->isArchive()) throw Failure{exitFormat, path + ": streaming takes archives"};
     for (uint32_t number = 0; number < container->assetCount(); ++number) {
-        // Requests are compared tile by tile, so assets that share tiles are left out.
+        // Rows compare the output tile by tile, so assets that share tiles are left out.
         if (container->archiveAsset(number).share != SLUICE_ARCHIVE_NO_SHARE) continue;
         const uint64_t size = container->asset(number).size;
         const uint64_t begin = alignedTo(plain.size(), kAssetAlignment);
@@ -219,15 +219,12 @@ StreamPack packGdeflate(const Bytes& plain)
 StreamFiles::StreamFiles(const std::string& folder, const InputFile& file, uint32_t copies)
     : m_size(file.size())
 {
-    m_folder = makeTemporaryFolder(folder, "sluice-bench-");
-    if (m_folder.empty()) failFile(folder);
     constexpr size_t kPiece = 16u << 20;
     Bytes piece(size_t(std::min<uint64_t>(kPiece, m_size)));
     for (uint32_t i = 0; i < copies; ++i) {
-        const std::string path = m_folder + formatText("/%05u", i);
-        const SystemFile to = createFile(path);
+        SystemFile to = kNoFile;
+        const std::string path = create(folder, i, to);
         bool isGood = to != kNoFile;
-        if (isGood) m_paths.push_back(path);
         for (uint64_t at = 0; at < m_size && isGood; at += piece.size()) {
             const size_t size = size_t(std::min<uint64_t>(piece.size(), m_size - at));
             file.read(at, piece.data(), size);
@@ -237,9 +234,9 @@ StreamFiles::StreamFiles(const std::string& folder, const InputFile& file, uint3
                 done += isGood ? size_t(got) : 0;
             }
         }
-        isGood = isGood && syncFile(to); // dirty pages cannot be dropped from memory
+        isGood = isGood && syncFile(to); // so that the system can drop its pages from memory
         const int error = errno;
-        if (to != kNoFile) closeFile(to);
+        if (to != kNoFile && (m_unnamed.empty() || to != m_unnamed.back())) closeFile(to);
         if (isGood) continue;
         remove();
         errno = error;
@@ -247,13 +244,37 @@ StreamFiles::StreamFiles(const std::string& folder, const InputFile& file, uint3
     }
 }
 
+// Files without a name vanish with the process, whatever ends it. Where the system lacks them,
+// files get names in a folder that a run leaves behind if it is killed.
+std::string StreamFiles::create(const std::string& folder, uint32_t number, SystemFile& file)
+{
+    const SystemFile in = m_folder.empty() ? openFolder(folder) : kNoFile;
+    if (in != kNoFile) {
+        file = createUnnamedIn(in);
+        closeFile(in);
+    }
+    if (file != kNoFile) {
+        m_unnamed.push_back(file);
+        m_paths.push_back(pathOfDescriptor(file));
+        return m_paths.back();
+    }
+    if (m_folder.empty()) m_folder = makeTemporaryFolder(folder, "sluice-bench-");
+    if (m_folder.empty()) failFile(folder);
+    const std::string path = m_folder + formatText("/%05u", number);
+    file = createFile(path);
+    if (file != kNoFile) m_paths.push_back(path);
+    return path;
+}
+
 StreamFiles::~StreamFiles() { remove(); }
 
 void StreamFiles::remove() const
 {
-    for (const std::string& path : m_paths)
-        removeFile(path);
-    removeFolder(m_folder);
+    for (const SystemFile file : m_unnamed)
+        closeFile(file);
+    for (size_t i = m_unnamed.size(); i < m_paths.size(); ++i)
+        removeFile(m_paths[i]);
+    if (!m_folder.empty()) removeFolder(m_folder);
 }
 
 void StreamFiles::dropFromMemory() const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what the rows of streaming read: an archive, and the same bytes as the peers want them, in
-// files that are there several times.
+// What the rows of streaming read: an archive, and the same bytes packed for the peers. The files
+// are copied several times, so that reading them takes long enough to be measured.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace sluice {
 
 struct StreamAsset {
-    uint32_t number; // in the archive
+    uint32_t number; // number of the asset in the archive
     uint64_t size;
     uint64_t offset; // in StreamContent::plain
 };
@@ -23,10 +23,10 @@ struct StreamTile {
     uint64_t outputOffset; // in StreamContent::plain
 };
 
-// An archive, or generated assets packed with GDeflate. Throws a Failure, for example if the file
-// is not an archive.
+// An archive, or made-up assets packed with GDeflate. Throws a Failure, for example if the file is
+// no archive.
 struct StreamContent {
-    // mostBytes limits the decoded bytes; assets beyond it are left out.
+    // Assets are left out if the output would exceed mostBytes.
     StreamContent(const std::string& path, uint64_t mostBytes);
 
     double growth() const { return double(outputBytes) / double(storedBytes); }
@@ -35,11 +35,12 @@ struct StreamContent {
     std::unique_ptr<Container> container;
     std::vector<StreamAsset> assets;
     std::vector<StreamTile> tiles;
-    Bytes stored, plain;                       // each asset begins at a multiple of 256 of plain
-    uint64_t storedBytes = 0, outputBytes = 0; // of the tiles, without gaps
+    Bytes stored, plain;                       // each asset begins at a multiple of 256 in `plain`
+    uint64_t storedBytes = 0, outputBytes = 0; // bytes of tiles, without gaps
 };
 
-// The same bytes in chunks that are decoded one by one.
+// A piece of StreamContent::plain, packed for a peer (another way to stream, see stream_peers.h).
+// The peer decodes it as a whole.
 struct StreamChunk {
     uint64_t fileOffset; // a multiple of 16
     uint32_t storedSize;
@@ -50,7 +51,7 @@ struct StreamPack {
     Bytes bytes;
     std::vector<StreamChunk> chunks;
     uint64_t outputBytes = 0;
-    // Decodes a chunk; returns false if it cannot. nullptr: the chunks are plain, or the GPU
+    // Decodes a chunk, and returns false if it cannot. nullptr: chunks are plain bytes, or the GPU
     // decodes them.
     bool (*decode)(const uint8_t* stored, const StreamChunk& chunk, uint8_t* output) = nullptr;
 };
@@ -59,10 +60,10 @@ StreamPack packZstd(const Bytes& plain);     // frames of level 19, of 256 KiB
 StreamPack packDeflate(const Bytes& plain);  // streams of libdeflate's level 12, of 256 KiB
 StreamPack packGdeflate(const Bytes& plain); // tiles of level 12, of 64 KiB
 
-// Copies of a file in a folder of their own. The folder is deleted with this object.
+// Copies of a file, which vanish with this object.
 class StreamFiles {
 public:
-    // Throws a Failure, for example if there is no room.
+    // Throws a Failure, for example if there is no space.
     StreamFiles(const std::string& folder, const InputFile& file, uint32_t copies);
     ~StreamFiles();
     StreamFiles(const StreamFiles&) = delete;
@@ -70,20 +71,24 @@ public:
 
     const std::vector<std::string>& paths() const { return m_paths; }
     uint64_t fileSize() const { return m_size; }
-    // Makes the system drop the files from its page cache.
+    // Lets the system drop the files from its page cache.
     void dropFromMemory() const;
 
 private:
     void remove() const;
 
-    std::string m_folder;
+    std::string create(const std::string& folder, uint32_t number, SystemFile& file);
+
+    std::vector<SystemFile> m_unnamed; // files without a name; they are the first of m_paths
+    std::string m_folder;              // of the files with a name; empty: there are none
     std::vector<std::string> m_paths;
     uint64_t m_size;
 };
 
-// How many copies of a file fit in a folder with a tenth of its free space left, at most `wanted`.
+// Returns how many copies of a file fit into a folder, at most `wanted`, if a tenth of its free
+// space stays free.
 uint32_t copiesThatFit(const std::string& folder, uint64_t fileSize, uint32_t wanted);
-// Returns whether the folder is in memory, so that no file there is ever cold.
+// Returns whether the folder is in memory, so that reading from it is never cold.
 bool isInMemory(const std::string& folder);
 
 } // namespace sluice

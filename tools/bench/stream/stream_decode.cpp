@@ -15,11 +15,11 @@ namespace {
 struct DecodeBatch {
     std::vector<SluiceTile> tiles;
     SluiceTileTotals totals{};
-    uint64_t outputSize = 0; // size in the destination
+    uint64_t outputSize = 0; // bytes in the destination
 };
 
-// Returns as many tiles as a batch may have. With mayRepeat, a batch with fewer tiles repeats them
-// from the first one on.
+// Returns a batch with as many tiles as this setup of a streamer may have. If the content has fewer
+// and mayRepeat is set, its tiles are repeated from the first one on.
 DecodeBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
                       bool mayRepeat)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures what the device decodes if nothing has to be read, and what the way to its memory takes.
+// Measures how fast the device decodes if nothing has to be read, and how fast bytes reach its
+// memory.
 #pragma once
 
 #include "tools/bench/stream/stream_content.h"
@@ -8,12 +9,12 @@
 
 namespace sluice {
 
-// Times batches as a streamer with that setup records them. Their tiles lie in the device's memory
-// or, with fromSystem, in the system's. Throws a Failure if a tile is not right.
+// Times batches like those that a streamer with this setup records. The tiles lie in the device's
+// memory or, with fromSystem, in the host's. Throws a Failure if a tile is wrong.
 BenchRow timeDecode(StreamEngine& engine, const StreamContent& content, const StreamSetup& setup,
                     SluiceBuffer destination, const std::string& size, const std::string& who,
                     bool fromSystem);
-// Times copies from system memory to device memory.
+// Times copies from host memory to device memory.
 BenchRow timeLink(StreamEngine& engine, SluiceBuffer destination, const std::string& size);
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The engine that streams, on the device that is measured.
+// What a streamer gets from an engine, on the device that is measured.
 #pragma once
 
 #include "tools/bench/bench_device.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures what calls of sluice_stream cost the host. The device does nothing, so that no driver is
-// counted.
+// Measures how long calls of sluice_stream keep the host. The device does nothing, so that no
+// driver counts.
 #include <algorithm>
 #include <cfloat>
-#include <cstring>
 
 #include "api/components.h"
 #include "cpu/context.h"
@@ -19,9 +18,9 @@ namespace {
 constexpr uint32_t kRounds = 11;
 constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
-constexpr uint32_t kMostWaiting = 65536; // the most that a streamer may have
+constexpr uint32_t kMostWaiting = 65536; // the most groups that a streamer may hold
 
-// A backend whose decoders do nothing. A streamer calls no commands but these.
+// A backend whose decoders do nothing. A streamer calls none of the other commands.
 class IdleBackend final : public cpu::ReferenceBackend {
 public:
     void contextInfo(SluiceContextInfo& info) const override
@@ -50,7 +49,7 @@ int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
     return int64_t(size);
 }
 
-// A streamer without threads, on a device that does nothing.
+// A streamer without threads of its own, on a device that does nothing.
 class IdleStreamer {
 public:
     IdleStreamer(const std::string& input, uint32_t maxGroups);
@@ -62,19 +61,19 @@ public:
     IdleStreamer(const IdleStreamer&) = delete;
     IdleStreamer& operator=(const IdleStreamer&) = delete;
 
-    // Submits groups, each with `requests` requests for whole assets. Returns nanoseconds. If
-    // `waits`, the groups wait for a semaphore that is never signalled.
+    // Submits groups of `requests` requests, each for a whole asset. If `waits` is set, the groups
+    // wait for a semaphore that is never signalled. Returns nanoseconds.
     double submit(uint32_t groups, uint32_t requests, bool waits = false);
-    // Submits groups of one asset each until they have `tiles` tiles.
+    // Submits groups of one asset each until they have `tiles` tiles in all.
     void submitTiles(uint32_t tiles);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
-    // Records batches until nothing is ready, and pretends that the device has finished them. Adds
-    // the time of Record and the number of tiles. Returns the time of one of `polls` calls of Poll
-    // while a batch is under way.
+    // Records batches until no tile is ready, and completes each as if the device had done it. Adds
+    // the time of sluiceStreamRecord to `nanoseconds` and the number of tiles to `tiles`. Returns
+    // the time of one sluiceStreamPoll, from `polls` calls while a batch is under way.
     double record(double& nanoseconds, uint64_t& tiles, uint32_t polls);
-    // Calls Poll `calls` times; returns nanoseconds.
+    // Calls sluiceStreamPoll `calls` times. Returns nanoseconds.
     double poll(uint32_t calls) const;
-    // Returns the nanoseconds of CancelTags.
+    // Cancels all groups by one call of sluiceStreamCancelTags. Returns nanoseconds.
     double cancelAll() const;
 
 private:
@@ -98,7 +97,7 @@ SluiceBuffer bufferOf(void* bytes, uint64_t size)
     return {uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
 }
 
-// Device memory that nothing touches.
+// Returns a buffer handle for memory that nothing reads or writes.
 SluiceBuffer untouched(uint64_t number, uint64_t size) { return {number << 44, 0, size}; }
 
 IdleStreamer::IdleStreamer(const std::string& input, uint32_t maxGroups)
@@ -202,7 +201,7 @@ double IdleStreamer::record(double& nanoseconds, uint64_t& tiles, uint32_t polls
         nanoseconds += (end - start) * 1e9;
         tiles += batch.tiles;
         if (polled == 0) polled = poll(polls) / polls;
-        // A device would have written that every tile is OK.
+        // Writes what a device would have written: every tile is OK.
         uint32_t* words = static_cast<uint32_t*>(m_results.host);
         std::fill_n(words, m_results.buffer.size / 4, uint32_t(SLUICE_TILE_OK));
         require(sluiceStreamComplete(m_streamer, batch.number), "completing");
@@ -246,21 +245,15 @@ void addCost(BenchReport& report, const char* what, const char* unit, std::vecto
              double goal)
 {
     std::sort(rounds.begin(), rounds.end());
-    report.addGroup({{"stream host",
-                      what,
-                      "sluice",
-                      0,
-                      {},
-                      false,
-                      true,
-                      "",
-                      {{std::string("ns_per_") + unit, rounds[rounds.size() / 2]},
-                       {"fastest", rounds.front()},
-                       {"slowest", rounds.back()},
-                       {"goal", goal}}}});
+    report.addGroup({figureRow("stream host", what, "sluice",
+                               {{std::string("ns_per_") + unit, rounds[rounds.size() / 2]},
+                                {"fastest", rounds.front()},
+                                {"slowest", rounds.back()},
+                                {"goal", goal}})});
 }
 
-// Measures the most groups that may wait: the time to look at them, and to cancel all of them.
+// Measures a streamer that holds as many waiting groups as it may: how long a call of Poll takes,
+// which looks at their semaphore, and how long it takes to cancel a group.
 void benchWaiting(BenchReport& report, const std::string& input)
 {
     IdleStreamer streamer(input, kMostWaiting);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// An urgent group has a small asset and a high priority; a bulk group has any asset and a low
+// priority.
 #include "tools/bench/stream/stream_latency.h"
 
 #include <algorithm>
@@ -11,12 +13,12 @@ namespace sluice {
 namespace {
 
 constexpr int32_t kUrgentPriority = 10;
-constexpr float kFrameMilliseconds = 1; // of a batch at most
+constexpr float kFrameMilliseconds = 1; // budget of a batch
 constexpr uint64_t kUrgentSize = 262144;
-constexpr double kMostUrgentRate = 1000; // groups per second
-constexpr double kUrgentShare = 0.05;    // of the bulk rate
+constexpr double kMostUrgentRate = 1000; // groups a second
+constexpr double kUrgentShare = 0.05;    // part of the bulk rate
 constexpr uint32_t kBatchesToLearn = 50;
-constexpr uint64_t kBulkFlag = uint64_t(1) << 63; // in the user word of a group
+constexpr uint64_t kBulkFlag = uint64_t(1) << 63; // marks bulk groups in a group's user word
 
 double percentile(std::vector<double> values, double share)
 {
@@ -26,17 +28,18 @@ double percentile(std::vector<double> values, double share)
     return values[std::min(std::max<size_t>(at, 1), values.size()) - 1];
 }
 
-// Returns what engines start from.
-StreamSetup setupFor(uint32_t threads)
+// Returns the setup from which engines begin, with memory reserved for urgent groups.
+StreamSetup setupFor(uint32_t threads, SluiceStreamSides sides)
 {
     StreamSetup setup = plainSetup(threads);
+    setup.sides = sides;
     setup.reserveAbove = kUrgentPriority;
     return setup;
 }
 
 } // namespace
 
-// Groups of one priority. They go to places in one part of the destination.
+// Holds all groups of one priority. Their assets go to one part of the destination.
 struct LatencyBench::Class {
     Class(int32_t withPriority, uint64_t withFlag, uint64_t atMost, SluiceBuffer of)
         : priority(withPriority), flag(withFlag), mostSize(atMost), part(of), places(of.size)
@@ -47,25 +50,25 @@ struct LatencyBench::Class {
     uint64_t flag, mostSize;
     SluiceBuffer part;
     Places places;
-    uint64_t next = 0;            // index of the next asset
-    std::vector<double> arrivals; // arrival of each group, by ticket
+    uint64_t next = 0;            // index of the next group's asset
+    std::vector<double> arrivals; // when each group arrived, by ticket
     std::vector<SluiceStreamGroup> groups;
-    std::vector<double> latencies; // milliseconds of the groups that have ended
+    std::vector<double> latencies; // of groups that have ended, in milliseconds
     double nextArrival = 0;
     uint64_t underWay = 0;
 };
 
 LatencyBench::LatencyBench(StreamEngine& engine, const StreamContent& content,
                            SluiceBuffer destination, const std::vector<std::string>& paths,
-                           uint32_t threads, double readRate)
+                           uint32_t threads, double readRate, SluiceStreamSides sides)
     : m_engine(engine), m_content(content), m_destination(destination), m_readRate(readRate),
-      m_streamer(engine, setupFor(threads))
+      m_end(nameOf(sides)), m_streamer(engine, setupFor(threads, sides))
 {
     m_files = m_streamer.open(paths);
     m_streamer.budget.milliseconds = kFrameMilliseconds;
     m_streamer.times = &m_times;
-    // Urgent groups get an eighth of the destination of their own, so that other groups never block
-    // them.
+    // Urgent groups have an eighth of the destination for themselves, so that bulk groups never
+    // block them.
     const uint64_t part = destination.size / 8 / kPlaceAlignment * kPlaceAlignment;
     m_urgent = std::make_unique<Class>(kUrgentPriority, 0, kUrgentSize,
                                        SluiceBuffer{destination.handle, destination.offset, part});
@@ -87,7 +90,7 @@ SluiceStatus LatencyBench::submit(Class& one, double arrival)
     request.asset = asset.number;
     request.size = size;
     uint64_t place = 0;
-    if (!one.places.take(placed(size), place)) return SLUICE_ERROR_NOT_READY;
+    if (!one.places.take(placed(size), place)) return SLUICE_ERROR_FULL;
     request.buffer = {one.part.handle, one.part.offset + place, size};
     SluiceStreamGroupInfo info = {};
     info.requests = &request;
@@ -96,7 +99,7 @@ SluiceStatus LatencyBench::submit(Class& one, double arrival)
     info.user = one.arrivals.size() | one.flag;
     SluiceStreamGroup group = 0;
     const SluiceStatus status = sluiceStreamSubmit(m_streamer.get(), &info, &group);
-    if (status == SLUICE_ERROR_NOT_READY) one.places.undo();
+    if (status == SLUICE_ERROR_FULL) one.places.undo();
     if (status != SLUICE_OK) return status;
     one.arrivals.push_back(arrival);
     one.groups.push_back(group);
@@ -123,23 +126,16 @@ void LatencyBench::end(const SluiceStreamEvent& event)
 BenchRow LatencyBench::rowOf(const Class& one, const std::string& size,
                              const std::string& who) const
 {
-    return {"stream latency",
-            size,
-            who,
-            0,
-            {},
-            false,
-            true,
-            "",
-            {{"p50_ms", percentile(one.latencies, 0.5)},
-             {"p99_ms", percentile(one.latencies, 0.99)},
-             {"max_ms", percentile(one.latencies, 1)},
-             {"groups", double(one.latencies.size())}}};
+    return figureRow("stream latency", size, who,
+                     {{"p50_ms", percentile(one.latencies, 0.5)},
+                      {"p99_ms", percentile(one.latencies, 0.99)},
+                      {"max_ms", percentile(one.latencies, 1)},
+                      {"groups", double(one.latencies.size())}});
 }
 
-// Groups arrive independently of each other (a Poisson process), at these rates in bytes per
-// second, even if earlier groups have not ended. A latency counts from the arrival, also if the
-// streamer could not take the group at once.
+// Lets groups arrive at random, independently of each other (a Poisson process), at these rates in
+// bytes a second, whether or not earlier groups have ended. A group's latency counts from its
+// arrival, even if the streamer could not take it at once.
 std::vector<BenchRow> LatencyBench::run(const std::string& size, double bulkRate, double urgentRate)
 {
     const double seconds = m_engine.device().isGpu() ? 2 : 1;
@@ -151,7 +147,7 @@ std::vector<BenchRow> LatencyBench::run(const std::string& size, double bulkRate
         urgentBytes += std::min(asset.size, m_urgent->mostSize);
     }
     const double assets = double(m_content.assets.size());
-    // Seconds between groups.
+    // Average seconds from one group to the next.
     const double gaps[2] = {urgentRate > 0 ? double(urgentBytes) / assets / urgentRate : 0,
                             bulkRate > 0 ? double(bulkBytes) / assets / bulkRate : 0};
     Class* const classes[2] = {m_urgent.get(), m_bulk.get()};
@@ -167,7 +163,7 @@ std::vector<BenchRow> LatencyBench::run(const std::string& size, double bulkRate
             Class& one = *classes[i];
             while (one.nextArrival <= std::min(now, end)) {
                 const SluiceStatus status = submit(one, one.nextArrival);
-                if (status == SLUICE_ERROR_NOT_READY) break;
+                if (status == SLUICE_ERROR_FULL) break;
                 require(status, "submitting a group");
                 one.nextArrival += gap(random) * gaps[i];
             }
@@ -177,8 +173,11 @@ std::vector<BenchRow> LatencyBench::run(const std::string& size, double bulkRate
         m_streamer.turn([this](const SluiceStreamEvent& event) { this->end(event); });
     }
     std::vector<BenchRow> rows;
-    if (urgentRate > 0) rows.push_back(rowOf(*m_urgent, size, "urgent"));
-    if (bulkRate > 0) rows.push_back(rowOf(*m_bulk, size, "bulk"));
+    if (urgentRate > 0) rows.push_back(rowOf(*m_urgent, size, "urgent" + m_end));
+    if (bulkRate > 0) rows.push_back(rowOf(*m_bulk, size, "bulk" + m_end));
+    const double share = m_streamer.takeCpuShare();
+    for (BenchRow& row : rows)
+        row.figures.push_back({"cpu_share", share});
     return rows;
 }
 
@@ -187,9 +186,10 @@ void LatencyBench::addLatencies(BenchReport& report)
     const std::vector<StreamGroupPlan> groups = planGroups(m_content, 1);
     m_streamer.minTiles = 0;
     const BenchRow saturated =
-        timePasses("stream latency", "as fast as", "bulk, batches of 1 ms", [&] {
+        timePasses("stream latency", "as fast as", "bulk, batches of 1 ms" + m_end, [&] {
             return streamToBuffer(m_streamer, m_content, m_files, groups, m_destination, {});
         });
+    m_streamer.takeCpuShare();
     report.addGroup({saturated});
     const double rate = rateOf(saturated);
     const double urgent = std::min(kMostUrgentRate * double(kUrgentSize), kUrgentShare * rate);
@@ -222,32 +222,25 @@ void LatencyBench::addBatches(BenchReport& report, bool isListed)
                              one.milliseconds);
     }
     if (errors.empty()) {
-        report.addMissing("stream batches", "predicted against measured",
+        report.addMissing("stream batches", "predicted against measured" + m_end,
                           formatText("not run: %zu batches, or no timestamps", m_times.size()));
         return;
     }
     SluiceStreamCounters counters = {};
     require(sluiceStreamGetCounters(m_streamer.get(), &counters), "counters");
-    report.addGroup({{"stream batches",
-                      "",
-                      "predicted against measured",
-                      0,
-                      {},
-                      false,
-                      true,
-                      "",
-                      {{"batches", double(errors.size())},
-                       {"p50_error", percentile(errors, 0.5)},
-                       {"p90_error", percentile(errors, 0.9)},
-                       {"p99_error", percentile(errors, 0.99)},
-                       {"goal_p90", 0.2},
-                       {"floor_ms", double(counters.floorMilliseconds)},
-                       {"gdeflate_ms_per_mib", double(counters.millisecondsPerMiB[0])},
-                       {"gstd_ms_per_mib", double(counters.millisecondsPerMiB[1])}}}});
+    report.addGroup({figureRow("stream batches", "", "predicted against measured" + m_end,
+                               {{"batches", double(errors.size())},
+                                {"p50_error", percentile(errors, 0.5)},
+                                {"p90_error", percentile(errors, 0.9)},
+                                {"p99_error", percentile(errors, 0.99)},
+                                {"goal_p90", 0.2},
+                                {"floor_ms", double(counters.floorMilliseconds)},
+                                {"gdeflate_ms_per_mib", double(counters.millisecondsPerMiB[0])},
+                                {"gstd_ms_per_mib", double(counters.millisecondsPerMiB[1])}})});
 }
 
-// Cancels nine groups of ten. Each is cancelled after some later groups have been submitted, so it
-// may be in any state by then.
+// Cancels nine groups in ten. Up to mostBehind other groups are submitted before a group is
+// cancelled, so it may be in any state by then.
 void LatencyBench::addCancelStorm(BenchReport& report)
 {
     const uint64_t mostBehind = m_engine.device().isGpu() ? 2048 : 16;
@@ -255,7 +248,8 @@ void LatencyBench::addCancelStorm(BenchReport& report)
     std::mt19937_64 random(20261125);
     SluiceStreamCounters before = {}, after = {};
     require(sluiceStreamGetCounters(m_streamer.get(), &before), "counters");
-    std::vector<std::pair<uint64_t, SluiceStreamGroup>> toCancel; // once this many are submitted
+    // The groups to cancel, each with the number of submitted groups at which it is cancelled.
+    std::vector<std::pair<uint64_t, SluiceStreamGroup>> toCancel;
     m_cancelled = m_ended = 0;
     uint64_t submitted = 0;
     while (m_ended < wanted) {
@@ -275,19 +269,12 @@ void LatencyBench::addCancelStorm(BenchReport& report)
     }
     require(sluiceStreamGetCounters(m_streamer.get(), &after), "counters");
     const double read = double(after.bytesRead - before.bytesRead);
-    report.addGroup(
-        {{"stream cancel",
-          "",
-          "nine groups of ten",
-          0,
-          {},
-          false,
-          true,
-          "",
-          {{"groups", double(wanted)},
-           {"cancelled_share", double(m_cancelled) / double(wanted)},
-           {"wasted_share", double(after.wastedBytes - before.wastedBytes) / std::max(read, 1.0)},
-           {"goal", 0.1}}}});
+    report.addGroup({figureRow(
+        "stream cancel", "", "nine groups of ten" + m_end,
+        {{"groups", double(wanted)},
+         {"cancelled_share", double(m_cancelled) / double(wanted)},
+         {"wasted_share", double(after.wastedBytes - before.wastedBytes) / std::max(read, 1.0)},
+         {"goal", 0.1}})});
 }
 
 } // namespace sluice

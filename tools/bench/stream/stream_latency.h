@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures how long groups take that arrive at random times, how the cost of batches compares with
-// the prediction, and how much is read in vain when most groups are cancelled.
+// Measures how long groups take that arrive at random times, how long batches take compared with
+// the streamer's prediction, and how much is read in vain if most groups are cancelled.
 #pragma once
 
 #include "tools/bench/stream/stream_ours.h"
@@ -14,17 +14,18 @@ struct LatencyRow {
 
 class LatencyBench {
 public:
-    // readRate is the bytes per second that one thread of the streamer reads.
+    // readRate is how many bytes a second one thread of the streamer reads.
     LatencyBench(StreamEngine& engine, const StreamContent& content, SluiceBuffer destination,
-                 const std::vector<std::string>& paths, uint32_t threads, double readRate);
+                 const std::vector<std::string>& paths, uint32_t threads, double readRate,
+                 SluiceStreamSides sides);
     ~LatencyBench();
     LatencyBench(const LatencyBench&) = delete;
     LatencyBench& operator=(const LatencyBench&) = delete;
 
     // Measures urgent groups alone, then beside bulk groups that arrive at 10, 50 and 90 % of the
-    // rate that batches of a frame's length reach.
+    // rate that the device reaches with batches of 1 ms.
     void addLatencies(BenchReport& report);
-    // Batches so far.
+    // Adds rows about all batches so far.
     void addBatches(BenchReport& report, bool isListed);
     void addCancelStorm(BenchReport& report);
 
@@ -40,6 +41,7 @@ private:
     const StreamContent& m_content;
     SluiceBuffer m_destination;
     double m_readRate;
+    const std::string m_end; // what rows' names end with
     BenchStreamer m_streamer;
     std::vector<SluiceStreamFile> m_files;
     std::vector<StreamBatchTime> m_times;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/bench/stream/stream_ours.h"
 
-#include <algorithm>
 #include <cfloat>
 #include <chrono>
 #include <thread>
@@ -39,6 +38,32 @@ StreamSetup plainSetup(uint32_t threads)
     return setup;
 }
 
+std::string nameOf(SluiceStreamSides sides)
+{
+    return sides == SLUICE_STREAM_GPU_ALONE   ? ", GPU alone"
+           : sides == SLUICE_STREAM_CPU_ALONE ? ", CPU alone"
+           : sides == SLUICE_STREAM_BOTH      ? ", both sides"
+                                              : "";
+}
+
+namespace {
+
+// Chooses the memory of the ring of decoded bytes. Threads can write to device memory if it is
+// mapped. But if threads decode alone, they also read what they have written, which must be in host
+// memory.
+StreamEngine::Memory outputMemory(const StreamEngine& engine, const StreamSetup& setup)
+{
+    switch (setup.sides) {
+    case SLUICE_STREAM_GPU_ALONE: return StreamEngine::Memory::local;
+    case SLUICE_STREAM_CPU_ALONE: return StreamEngine::Memory::host;
+    default:
+        return engine.hasMapped(setup.outputSize) ? StreamEngine::Memory::mapped
+                                                  : StreamEngine::Memory::host;
+    }
+}
+
+} // namespace
+
 BenchStreamer::BenchStreamer(StreamEngine& engine, const StreamSetup& setup) : m_engine(engine)
 {
     SluiceStreamerInfo info = {};
@@ -53,18 +78,21 @@ BenchStreamer::BenchStreamer(StreamEngine& engine, const StreamSetup& setup) : m
     info.maxFilteredSize = setup.filteredSize;
     info.threads = setup.threads;
     info.reserveAbove = setup.reserveAbove;
+    info.decoding.sides = setup.sides;
     SluiceStreamerRequirements required = {};
     require(sluiceGetStreamerRequirements(&info, &required), "streamer");
     m_source = engine.allocate(setup.sourceSize, setup.source);
-    m_output = engine.device().allocate(setup.outputSize);
-    m_control = engine.allocate(required.controlSize, StreamEngine::Memory::mapped);
-    m_results = engine.allocate(required.resultsSize, StreamEngine::Memory::host);
-    m_scratch = engine.device().allocate(required.scratchSize);
+    m_output = engine.allocate(setup.outputSize, outputMemory(engine, setup));
     info.source = m_source;
-    info.output = {m_output.whole(), nullptr};
-    info.control = m_control;
-    info.results = m_results;
-    info.scratch = m_scratch.whole();
+    info.output = m_output;
+    if (required.scratchSize != 0) {
+        m_control = engine.allocate(required.controlSize, StreamEngine::Memory::mapped);
+        m_results = engine.allocate(required.resultsSize, StreamEngine::Memory::host);
+        m_scratch = engine.device().allocate(required.scratchSize);
+        info.control = m_control;
+        info.results = m_results;
+        info.scratch = m_scratch.whole();
+    }
     require(sluiceCreateStreamer(&info, &m_streamer), "streamer");
     budget.milliseconds = FLT_MAX;
     budget.semaphore = sluiceStreamSemaphoreHandle(engine.semaphore());
@@ -75,8 +103,21 @@ BenchStreamer::~BenchStreamer()
 {
     m_engine.waitIdle();
     sluiceDestroyStreamer(m_streamer);
-    for (const SluiceStreamMemory& memory : {m_source, m_control, m_results})
-        m_engine.release(memory);
+    for (const SluiceStreamMemory& memory : {m_source, m_output, m_control, m_results})
+        if (memory.buffer.handle != 0) m_engine.release(memory);
+}
+
+double BenchStreamer::takeCpuShare()
+{
+    SluiceStreamCounters counters = {};
+    require(sluiceStreamGetCounters(m_streamer, &counters), "counters");
+    uint64_t cpu = 0, gpu = 0;
+    for (uint32_t i = 0; i < SLUICE_STREAM_REASONS; ++i)
+        (i < SLUICE_STREAM_GPU ? cpu : gpu) += counters.shares[i].bytes;
+    const double newCpu = double(cpu - m_cpuBytes), newGpu = double(gpu - m_gpuBytes);
+    m_cpuBytes = cpu;
+    m_gpuBytes = gpu;
+    return newCpu / std::max(newCpu + newGpu, 1.0);
 }
 
 std::vector<SluiceStreamFile> BenchStreamer::open(const std::vector<std::string>& paths)
@@ -146,7 +187,8 @@ bool BenchStreamer::turn(const std::function<void(const SluiceStreamEvent&)>& on
     return recordBatch() || count != 0;
 }
 
-// Waits a little: for a batch if there is one, because reads and batches end without any call.
+// Waits a little: for a batch if as many as allowed are under way, otherwise a fixed time, since
+// reads end without a call.
 void BenchStreamer::rest() const
 {
     constexpr uint64_t kRest = 50000; // nanoseconds
@@ -169,7 +211,8 @@ std::vector<StreamGroupPlan> planGroups(const StreamContent& content, uint64_t g
 
 namespace {
 
-// Submits the groups of all files as places become free, and counts the groups that have ended.
+// Submits the groups of all files as places in the destination become free, and counts those that
+// end.
 class BufferPass {
 public:
     BufferPass(BenchStreamer& streamer, const StreamContent& content,
@@ -200,7 +243,7 @@ private:
         for (; m_next < m_offsets.size(); ++m_next, any = true) {
             const StreamGroupPlan& plan = m_groups[m_next % m_groups.size()];
             uint64_t place = 0;
-            // The place's ticket is the group's number, because every group takes one place.
+            // A place's ticket is the number of its group, since each group takes one place.
             if (!m_hasPlace && !m_places.take(plan.size, place)) return any;
             if (!m_hasPlace) m_offsets[m_next] = place;
             m_hasPlace = true;
@@ -232,7 +275,7 @@ private:
         info.user = m_next;
         SluiceStreamGroup group = 0;
         const SluiceStatus status = sluiceStreamSubmit(m_streamer.get(), &info, &group);
-        if (status == SLUICE_ERROR_NOT_READY) return false;
+        if (status == SLUICE_ERROR_FULL) return false;
         require(status, "submitting a group");
         return true;
     }
@@ -258,10 +301,10 @@ private:
     SluiceBuffer m_destination;
     const OnGroup& m_onGroup;
     Places m_places;
-    std::vector<uint64_t> m_offsets; // of each group
+    std::vector<uint64_t> m_offsets; // place of each group
     std::vector<SluiceStreamRequest> m_requests;
     uint64_t m_next = 0, m_ended = 0;
-    bool m_hasPlace = false; // the next group has its place
+    bool m_hasPlace = false; // the next group has got its place already
 };
 
 } // namespace

@@ -11,8 +11,6 @@ namespace {
 
 constexpr uint32_t kMostPasses = 11;
 
-double cpuSecondsNow() { return processSeconds(); }
-
 } // namespace
 
 double secondsNow()
@@ -21,11 +19,11 @@ double secondsNow()
         .count();
 }
 
-PassClock::PassClock() : m_start(secondsNow()), m_cpuStart(cpuSecondsNow()) {}
+PassClock::PassClock() : m_start(secondsNow()), m_cpuStart(processSeconds()) {}
 
 StreamPass PassClock::finish(uint64_t bytes) const
 {
-    return {secondsNow() - m_start, cpuSecondsNow() - m_cpuStart, bytes};
+    return {secondsNow() - m_start, processSeconds() - m_cpuStart, bytes};
 }
 
 BenchRow timePasses(const std::string& kernel, const std::string& size, const std::string& who,

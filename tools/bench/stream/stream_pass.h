@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Passes over files, measured in wall-clock time and in the CPU time of all threads of the process.
+// Times a pass over files: wall-clock time, and the CPU time of all threads of the process.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@ namespace sluice {
 
 struct StreamPass {
     double seconds = 0;    // wall-clock time
-    double cpuSeconds = 0; // of all threads, user and kernel
-    uint64_t bytes = 0;    // of output; if only reads are measured, read
+    double cpuSeconds = 0; // of all threads, in user mode and in the kernel
+    uint64_t bytes = 0;    // output or, if files are only read, bytes read
 };
 
-// Measures the time from its construction to finish.
+// Measures from its construction to finish().
 class PassClock {
 public:
     PassClock();
@@ -25,14 +25,14 @@ private:
     double m_start, m_cpuStart;
 };
 
-double secondsNow(); // a monotonic clock
+double secondsNow(); // of a monotonic clock
 
-// Runs one pass that does not count, then eleven passes, or fewer once they take kPassSeconds, but
-// at least one. The row is the median pass; it also says how many CPU seconds a GB took.
+// Runs a pass that does not count, then eleven passes, fewer if they take kPassSeconds, but at
+// least one. Returns the median pass as a row, with the CPU seconds for each GB.
 constexpr double kPassSeconds = 3;
 BenchRow timePasses(const std::string& kernel, const std::string& size, const std::string& who,
                     const std::function<StreamPass()>& pass);
-// Returns the rate of a row in bytes per second.
+// Returns the rate of a row in bytes a second.
 inline double rateOf(const BenchRow& row)
 {
     return row.timing.median > 0 ? double(row.bytes) / (row.timing.median * 1e-3) : 0;

@@ -17,9 +17,9 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kMiB = 1u << 20;
-constexpr uint64_t kListRoom = kMiB; // room for the driver's list after the bytes of a slot
+constexpr uint64_t kListRoom = kMiB; // room after a slot's bytes for the driver's list of regions
 
-// A range of contiguous chunks.
+// Chunks that follow each other and together fill a slot.
 struct Part {
     uint32_t firstChunk = 0, chunkCount = 0;
     uint64_t fileOffset = 0, storedSize = 0, outputOffset = 0, outputSize = 0;
@@ -54,7 +54,7 @@ int readAt(SystemFile file, uint64_t offset, uint8_t* bytes, uint64_t size)
 
 } // namespace
 
-// One pass.
+// The threads and slots of one pass.
 class StreamPeers::Pipeline {
 public:
     struct Filled {
@@ -94,7 +94,7 @@ public:
     int produce(const Part& part, SystemFile file, uint32_t slot, Bytes& bytes) const;
     void list(const Part& part, uint32_t slot) const;
     void drive();
-    int error() const { return m_error; } // errno of a failed read
+    int error() const { return m_error; } // errno of the read that failed
     void stop(bool hasFailed)
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
@@ -172,8 +172,8 @@ int StreamPeers::Pipeline::produce(const Part& part, SystemFile file, uint32_t s
     return 0;
 }
 
-// Writes the driver's list at the end of a slot: the number of regions, and the regions from byte
-// 64 on.
+// Writes the driver's list after a slot's bytes: the number of regions, and from byte 64 on the
+// regions.
 void StreamPeers::Pipeline::list(const Part& part, uint32_t slot) const
 {
     const BenchDevice& device = m_owner.m_engine.device();
@@ -294,7 +294,7 @@ StreamPass StreamPeers::run(const StreamPack& pack, const StreamFiles& files, ui
     std::exception_ptr failure;
     try {
         pipeline.drive();
-    } catch (...) { // after the threads have ended
+    } catch (...) { // rethrown below, when all threads have ended
         failure = std::current_exception();
     }
     pipeline.stop(failure != nullptr);
@@ -304,18 +304,6 @@ StreamPass StreamPeers::run(const StreamPack& pack, const StreamFiles& files, ui
     if (pipeline.error() != 0)
         throw Failure{exitIo, std::string("bench: a peer: ") + std::strerror(pipeline.error())};
     return clock.finish(pack.outputBytes * files.paths().size());
-}
-
-StreamPass StreamPeers::run(const StreamPack& pack, const StreamFiles& files, uint32_t threads,
-                            bool isCold)
-{
-    return run(pack, files, threads, isCold, false);
-}
-
-StreamPass StreamPeers::runDriver(const StreamPack& pack, const StreamFiles& files,
-                                  uint32_t threads, bool isCold)
-{
-    return run(pack, files, threads, isCold, true);
 }
 
 void StreamPeers::check(const Bytes& plain, const std::string& who) const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Does what an engine would do without sluice_stream, by threads that read and decode into memory
-// of the system, copies, and the driver's own decoder.
+// What an engine would do without sluice_stream: threads read and decode into host memory, from
+// where the queue copies to the device; or the driver's own decoder decodes there.
 #pragma once
 
 #include "tools/bench/stream/stream_content.h"
@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-// A peer works with slots. A thread reads a part of a file into a slot, and decodes it there if the
-// CPU decodes. The queue copies the slot to the device, and decodes it there if the driver decodes.
+// A slot is a piece of host memory. A thread reads a part of a file into a slot, and decodes it
+// there if the CPU decodes. The queue then copies the slot to the device. With isDriver, the driver
+// decodes it there.
 class StreamPeers {
 public:
     StreamPeers(StreamEngine& engine, SluiceBuffer destination);
@@ -18,13 +19,12 @@ public:
     StreamPeers(const StreamPeers&) = delete;
     StreamPeers& operator=(const StreamPeers&) = delete;
 
-    // Reads all files, decodes as pack.decode says, and copies. Throws a Failure.
-    StreamPass run(const StreamPack& pack, const StreamFiles& files, uint32_t threads, bool isCold);
-    // Streams a GDeflate pack that the driver decodes. whyNot receives why the driver cannot, or an
-    // empty text.
-    StreamPass runDriver(const StreamPack& pack, const StreamFiles& files, uint32_t threads,
-                         bool isCold);
+    // Reads all files, decodes as pack.decode says, and copies to the device. With isDriver, the
+    // driver decodes the pack, which must be GDeflate. Throws a Failure.
+    StreamPass run(const StreamPack& pack, const StreamFiles& files, uint32_t threads, bool isCold,
+                   bool isDriver = false);
     const std::string& driverName() const { return m_driverName; }
+    // Returns why the driver cannot decode; empty if it can.
     const std::string& whyNoDriver() const { return m_whyNoDriver; }
 
     // Throws a Failure unless the destination begins with the decoded bytes of the first file.
@@ -32,8 +32,6 @@ public:
 
 private:
     class Pipeline;
-    StreamPass run(const StreamPack& pack, const StreamFiles& files, uint32_t threads, bool isCold,
-                   bool isDriver);
 
     StreamEngine& m_engine;
     SluiceBuffer m_destination;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Places in a buffer. They are taken in turn and given back in any order.
+// Hands out ranges (places) of a buffer, in turn as in a ring. Places may be given back in any
+// order.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ class Places {
 public:
     explicit Places(uint64_t size) : m_size(size) {}
 
-    // Takes the next place; false if it is not free. The tickets of places are 0, 1, 2 ...
+    // Takes the next place. Returns false if there is no room. Places have the tickets 0, 1, 2 ...
     bool take(uint64_t size, uint64_t& offset)
     {
         uint64_t at = m_head;
@@ -27,7 +28,7 @@ public:
         } else if (const uint64_t tail = m_used.front().offset; m_head > tail) {
             if (at + size > m_size) at = 0;
             if (at == 0 && size > tail) return false;
-        } else if (at + size > tail) { // the used range wraps around the end
+        } else if (at + size > tail) { // the range in use wraps around the end
             return false;
         }
         m_used.push_back({at, false});

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <thread>
 
 #include "tools/common/platform.h"
@@ -69,7 +68,7 @@ StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ri
         for (uint64_t block = next++; block < blocks && error == 0; block = next++) {
             const uint64_t offset = block % blocksOfFile * plan.blockSize;
             const uint64_t wanted = std::min(plan.blockSize, files.fileSize() - offset);
-            // O_DIRECT needs reads of whole pages, also at the end of a file.
+            // O_DIRECT reads whole pages, even at the end of a file.
             const uint64_t asked = plan.isDirect ? (wanted + kPage - 1) / kPage * kPage : wanted;
             const int64_t got = readSomeAt(open.files[block / blocksOfFile], offset,
                                            ring + block % places * plan.blockSize, size_t(asked));

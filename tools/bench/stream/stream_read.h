@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How fast files can be read at all, which bounds whoever streams from them.
+// Measures how fast files can be read at all, which limits every way to stream from them.
 #pragma once
 
 #include "tools/bench/stream/stream_content.h"
@@ -7,21 +7,23 @@
 
 namespace sluice {
 
-// How files are read: `threads` threads each read block after block into their own part of a ring.
+// How to read: `threads` threads read one block after another, each block into the next part of a
+// ring.
 struct ReadPlan {
     uint32_t threads;
     uint64_t blockSize;
     bool isDirect; // O_DIRECT
-    bool isCold;   // before each pass, the files are dropped from the page cache
+    bool isCold;   // the files leave the page cache before each pass
 };
 
-// Reads all of the files once. Throws a Failure.
+// Reads all files once. Throws a Failure.
 StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ring,
                      uint64_t ringSize);
 // Returns why a file cannot be read with O_DIRECT; empty if it can.
 std::string whyNotDirect(const std::string& path);
 
-// Host memory that is aligned to 4,096 bytes. All of its pages have been touched.
+// Host memory aligned to 4,096 bytes, all of which has been written once, so that it is really
+// there.
 class ReadRing {
 public:
     explicit ReadRing(uint64_t size);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with an encoded W: a lane group decodes a tile of 8,192 weights and multiplies them at
-// once, so decoded weights are never written. For each row of the matrix that a tile has a part of,
-// the sum of that part goes to `sums`; sum.comp adds these up.
+// y = W x for an encoded matrix W. A lane group decodes a tile of 8,192 weights and multiplies them
+// at once, so decoded weights are never written to memory. A tile has parts of one or more rows of
+// the matrix. The sum of each part goes to `sums`, and sum.comp adds up the sums of each row.
 //
-// Lane groups take tiles from a counter until none are left. So a workgroup builds the table only
-// once, no group waits for a slow one, and workgroups that start late end at once. The sums of a
-// tile do not depend on the group that takes it.
+// Lane groups take tiles from a counter until none are left. So a workgroup builds its decoding
+// table only once, no lane group waits for a slower one, and workgroups that start late end at
+// once. The sums of a tile do not depend on which lane group takes it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
 #include "lib/loops.glsl"
 #include "product.glsl"
 
-const uint kMaxTiles = 64u; // the most that a lane group takes; the dispatch has enough groups
+const uint kMaxTiles = 64u; // that a lane group takes; the dispatch has lane groups for all tiles
 
 shared uint sTaken;
 
-// Takes the next tile; each lane group gets a different one.
+// Returns the number of a tile that no other lane group takes.
 uint takeTile()
 {
     uint tile = 0u;
@@ -28,10 +28,10 @@ uint takeTile()
 void multiplyTile(uint tile)
 {
     floatTile(tile < p.tiles, tile);
-    // `column`: the first column of the lane's next 8 weights.
+    // `column` is the matrix column of the first of the lane's next 8 weights.
     uint first = tile * kFloatTile, column = (first + 8u * lgLane()) % p.columns;
-    // begin .. end is the range of elements in the tile that belongs to the current row of the
-    // matrix; the sum of the range goes to `target`.
+    // The elements begin .. end - 1 of the tile belong to the current row of the matrix. The sum of
+    // their products goes to `target`.
     uint begin = 0u, end = p.columns - first % p.columns;
     uvec2 target = add64(p.sums, mul64(tile, 4u * p.sumsPerTile));
     vec2 sums = vec2(0.0);
@@ -39,15 +39,16 @@ void multiplyTile(uint tile)
         uint at = row * kFloatRow + 8u * lgLane();
         bool inside = at < gFloatElements;
         uvec2 raw = uvec2(0u);
-        if (inside) raw = floatRawBytes(32u * row + lgLane()); // arrives while the row is decoded
+        // This load is under way while floatRow decodes.
+        if (inside) raw = floatRawBytes(32u * row + lgLane());
         uvec4 symbols = floatRow(kFloatBf16, row);
         vec2 products = vec2(0.0);
         if (inside) products = multiplyAdd(floatBf16(symbols, raw), column, products);
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // The current row of the matrix may end here, and the tile too. The 8 weights of a lane are
-        // always in one row of the matrix.
+        // Rows of the matrix may end among these 256 weights, and so may the tile. All 8 weights of
+        // a lane belong to one row of the matrix, because columns is a multiple of 8.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;

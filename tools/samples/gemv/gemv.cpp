@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A matrix-vector product y = W x with weights in bf16, encoded by the float codec, in two ways:
+// A matrix-vector product y = W x, where the weights W are bf16 and encoded by the float codec, in
+// two ways:
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
-// The results of both are compared with the product in double precision. The times are compared
-// with each other.
+// The results of both are compared with the product in double precision. Both are timed, beside the
+// product of weights that are in memory as they are: that is what encoded weights cost in time.
 #include <sluice/sluice_float.h>
 
 #include <algorithm>
@@ -30,12 +31,12 @@
 
 namespace {
 
-// The shaders use 32-bit element counts and dispatches of at most 65,535 workgroups.
+// The shaders count elements in 32 bits, and are dispatched with at most 65,535 workgroups.
 constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
 constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
-constexpr uint32_t kRowsPerGroup = 4;      // kRows in plain.comp
-constexpr uint32_t kMaxTilesPerGroup = 64; // kMaxTiles in fused.comp
-constexpr uint32_t kWorkgroups = 1024;     // the largest GPUs run about this many at once
+constexpr uint32_t kRowsPerGroup = 4;      // must be kRows of plain.comp
+constexpr uint32_t kMaxTilesPerGroup = 64; // must be kMaxTiles of fused.comp
+constexpr uint32_t kWorkgroups = 1024;     // about as many as the largest GPUs run at once
 
 struct Push {
     uint64_t tensor, source, sourceSize, weights, x, y, sums, counters;
@@ -64,7 +65,8 @@ public:
         m_y = m_gpu.allocate(uint64_t{m_matrix.rows} * 4);
         m_status = m_gpu.allocate((m_matrix.tiles + 2) * 4);
         m_counters = m_gpu.allocate(8);
-        // A tile may begin and end inside a row of the matrix.
+        // If a row of the matrix is not a whole number of tiles, a tile may begin and end inside a
+        // row, and has parts of up to this many rows.
         const bool whole = m_matrix.columns % SLUICE_FLOAT_TILE == 0;
         m_push.sumsPerTile = whole ? 1 : (SLUICE_FLOAT_TILE - 1) / m_matrix.columns + 2;
         m_sums = m_gpu.allocate(m_matrix.tiles * m_push.sumsPerTile * 4);
@@ -107,7 +109,7 @@ public:
         require(sluiceCmdFloatDecode(m_gpu.sluice(), commands, &info), "float decode");
         require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
     }
-    // Records a product. Both kinds need a barrier before y is read.
+    // recordPlain and recordFused each record one product. A barrier must follow before y is read.
     void recordPlain() const
     {
         const uint32_t rows = m_plainWorkgroup / 32 * kRowsPerGroup;
@@ -124,11 +126,11 @@ public:
                        (m_matrix.rows + m_plainWorkgroup - 1) / m_plainWorkgroup);
     }
 
-    // Returns the milliseconds of one product by the GPU's clock, the median of several runs. If
-    // the product is short, a run repeats it.
+    // Returns the GPU's milliseconds for one product: the median of several runs. A run repeats the
+    // product until about 20 ms have passed, at most 200 times.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
-        std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN
+        std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN, so that check() finds what is missing
         const double first = run(record, 1);
         const uint32_t products = uint32_t(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
         std::vector<double> times(first < 100 ? 7 : 3);
@@ -143,7 +145,7 @@ public:
     {
         return m_counters.as<uint32_t>()[1] + m_status.as<uint32_t>()[m_push.tiles];
     }
-    // Copies y once, because the CPU would read device memory word by word.
+    // Returns x. It is copied as a whole, since the CPU would read device memory word by word.
     std::vector<float> vector() const
     {
         return {m_x.as<float>(), m_x.as<float>() + m_matrix.columns};
@@ -152,8 +154,8 @@ public:
 private:
     void createPipelines()
     {
-        // The shaders must have the same form of lane groups that sluice itself runs with
-        // (shaders/lib/lanes.glsl).
+        // These shaders must be compiled for the same form of lane groups (shaders/lib/lanes.glsl)
+        // as those that sluice runs on this device.
         const bool emulated = std::strncmp(m_gpu.chosen().tier, "emu", 3) == 0;
         const size_t form = emulated ? 2 : m_gpu.chosen().subgroupSize < 32 ? 1 : 0;
         const Code plains[] = {{plain_native, sizeof plain_native},
@@ -192,10 +194,12 @@ private:
     uint32_t m_plainWorkgroup = 0, m_fusedWorkgroup = 0;
 };
 
-// The product in double precision, and the bound on the error of a product in single precision. The
-// product of two numbers, and every sum that it becomes part of, is rounded with a relative error
-// of 2^-24. That happens at most 48 times, plus once for each 64 columns (plain.comp has two chains
-// of sums per lane) and once for each tile of a row.
+// The product in double precision, and how far a product in single precision may be from it. In
+// single precision, the product of two numbers and each sum that it becomes part of is rounded,
+// with a relative error of 2^-24 each time. Within a tile, fused.comp rounds at most 44 times: 1
+// product, 4 sums of a chain, 32 of the tile's rows of 256 weights, 7 that join chains and lanes.
+// The bound allows 48, one more for each 64 columns (plain.comp adds in two chains per lane), and
+// one more for each tile of a row (sum.comp).
 struct Reference {
     std::vector<double> y, bound;
 
@@ -216,13 +220,13 @@ struct Reference {
         }
     }
 
-    // Returns the largest error relative to its bound. Throws if an error exceeds it.
+    // Returns the largest error divided by its bound. Throws if an error exceeds its bound.
     double check(const std::vector<float>& found, const char* what) const
     {
         double worst = 0;
         for (size_t row = 0; row < y.size(); ++row) {
             const double error = std::abs(double(found[row]) - y[row]);
-            if (!(error <= bound[row])) // also refuses NaN
+            if (!(error <= bound[row])) // NaN fails too
                 throw std::runtime_error(std::string(what) + ": wrong y[" + std::to_string(row) +
                                          "]: " + std::to_string(found[row]) + ", not " +
                                          std::to_string(y[row]));
@@ -276,6 +280,9 @@ void run(const Options& options)
     report("(b) fused", fused, matrix.encodedSize, matrix);
     std::printf("(a) / (b): %.3f; largest errors %.3f and %.3f of the bound\n", decoded / fused,
                 errorDecoded, errorFused);
+    std::printf("fused, the product takes %.2f times as long as with weights in memory, and the "
+                "weights %.4f of their size\n",
+                fused / plain, double(matrix.encodedSize) / double(plainSize));
 }
 
 uint32_t numberIn(const char* text)

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <stdexcept>
-#include <string>
 
 #include <sluice/sluice_encode.h>
-#include <sluice/sluice_float.h>
 
 namespace {
 
@@ -19,12 +16,12 @@ uint16_t toBf16(float value)
 {
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    // Rounds to the nearest value; ties go to the even one.
+    // Round to the nearest value, halves to even.
     return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// Picks billions of weights from 65,536 normally distributed ones, because drawing each would be
-// slow.
+// Takes each weight from a list of 65,536 normally distributed ones, since drawing billions would
+// be slow.
 std::vector<uint16_t> makeWeights(size_t count)
 {
     std::mt19937 engine(1);

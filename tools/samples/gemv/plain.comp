@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with W in memory: a lane group computes four rows of the matrix at once. So each element
-// of x is loaded once for four rows, and four loads of 512 bytes are in flight.
+// y = W x for a matrix W in memory. A lane group multiplies four rows of the matrix at once. So
+// each element of x is loaded once for four rows, and four loads of 512 bytes are under way at a
+// time.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
@@ -17,7 +18,8 @@ void main()
     vec2 sums[kRows];
     SLUICE_UNROLL
     for (uint i = 0u; i < kRows; ++i) {
-        // After the last row, the last row is read again.
+        // A lane group with fewer than four rows left reads the last row of the matrix in their
+        // place.
         rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns));
         sums[i] = vec2(0.0);
     }

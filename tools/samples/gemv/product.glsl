@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code that the products share. Include lanes.glsl, loops.glsl and units.glsl before this file.
+// Common parts of the shaders of the products. Include lanes.glsl, loops.glsl and units.glsl first.
 
 layout(push_constant, std430) uniform Push
 {
-    uvec2 tensor;             // a SluiceFloatTensor: the encoded matrix
-    uvec2 source, sourceSize; // the buffer that it lies in
+    uvec2 tensor;             // address of a SluiceFloatTensor: the encoded matrix
+    uvec2 source, sourceSize; // the buffer that holds the encoded matrix
     uvec2 weights;            // the decoded matrix, bf16
     uvec2 x, y;               // f32
-    uvec2 sums;               // sumsPerTile for each tile: one per matrix row that it has a part of
-    uvec2 counters;           // tiles taken, tiles failed
-    uint rows, columns;       // columns: a multiple of 8
+    // f32: sumsPerTile sums for each tile, one for each matrix row of which the tile has a part.
+    uvec2 sums;
+    uvec2 counters;     // two words: tiles taken, tiles failed
+    uint rows, columns; // columns is a multiple of 8
     uint tiles, sumsPerTile;
 }
 p;
@@ -17,8 +18,8 @@ p;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Vectors { vec4 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float f[]; };
 
-// Adds the products of 8 weights, two per word, and x[column] .. x[column + 7]. Even and odd
-// columns are summed separately, so that there are two independent chains of additions.
+// Adds the products of 8 weights (two in a word) with x[column] .. x[column + 7] to `sums`. Even
+// and odd columns have sums of their own, so that there are two independent chains of additions.
 vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
 {
     vec4 x[2];
@@ -32,7 +33,7 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
     return sums;
 }
 
-// Returns the sum over the lanes of the group, always added in the same order.
+// Returns the sum over the lanes of the group. The order of additions is always the same.
 float groupSum(float value)
 {
     SLUICE_UNROLL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finishes the fused product: an invocation adds up the tiles' sums for one row of the matrix. It
-// does so in the order of the tiles, so that the same weights and the same x give the same y. The
-// first invocation resets the tile counter for the next product.
+// Completes the fused product. An invocation adds up the sums that fused.comp has made of the parts
+// of one row of the matrix. It takes them in the order of the tiles, so that the same input gives
+// the same y. The first invocation resets the counter of tiles for the next product.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
@@ -19,8 +19,8 @@ void main()
     uint begin = row * p.columns;
     float sum = 0.0;
     for (uint tile = begin / kTile; tile * kTile < begin + p.columns; tile++) {
-        uint part = row - tile * kTile / p.columns; // rows of the matrix that the tile has before
-                                                    // this one
+        // The number of rows that have a part in the tile and stand before this row.
+        uint part = row - tile * kTile / p.columns;
         sum += Floats(p.sums).f[tile * p.sumsPerTile + part];
     }
     Floats(p.y).f[row] = sum;

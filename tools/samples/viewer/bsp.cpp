@@ -31,7 +31,7 @@ constexpr size_t kPlaneSize = 16, kNodeSize = 36, kLeafSize = 48;
 constexpr size_t kNameSize = 64;
 constexpr size_t kLightmapSize = size_t{kLightmapSide} * kLightmapSide * 3;
 constexpr float kMaxCoordinate = 1e6f;
-constexpr size_t kMaxVisits = 16384; // of nodes, when isOpen tests a line
+constexpr size_t kMaxVisits = 16384; // most nodes that isOpen visits
 
 struct BadMap : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -53,11 +53,12 @@ float floatAt(const uint8_t* bytes)
     const uint32_t bits = u32At(bytes);
     float value = 0;
     std::memcpy(&value, &bits, sizeof value);
-    check(std::fabs(value) <= kMaxCoordinate, "a coordinate is no number, or too large"); // NaN too
+    // NaN fails too.
+    check(std::fabs(value) <= kMaxCoordinate, "a coordinate is no number, or too large");
     return value;
 }
 
-// Returns a lightmap coordinate. Maps in use have arbitrary bits where a vertex has no lightmap.
+// Returns a lightmap coordinate. Real maps hold arbitrary bits where a vertex has no lightmap.
 float lightmapAt(const uint8_t* bytes)
 {
     const uint32_t bits = u32At(bytes);
@@ -68,7 +69,7 @@ float lightmapAt(const uint8_t* bytes)
 
 struct Lump {
     const uint8_t* bytes;
-    size_t count; // records
+    size_t count; // number of records
 };
 
 Lump lumpOf(const uint8_t* file, size_t fileSize, LumpNumber number, size_t recordSize)
@@ -80,7 +81,7 @@ Lump lumpOf(const uint8_t* file, size_t fileSize, LumpNumber number, size_t reco
     return {file + offset, size_t(size) / recordSize};
 }
 
-// Reads { "key" "value" ... } { ... }.
+// Reads entities: { "key" "value" ... } { ... }.
 void readEntities(const Lump& lump, BspMap& map)
 {
     size_t at = 0;
@@ -139,14 +140,15 @@ void readVertices(const Lump& lump, BspMap& map)
             vertex.texture[axis] = floatAt(record + 12 + 4 * axis);
             vertex.lightmap[axis] = lightmapAt(record + 20 + 4 * axis);
         }
-        std::memcpy(vertex.colour, record + 40, 4); // after a normal, which is not needed
+        std::memcpy(vertex.colour, record + 40, 4); // the normal before the colour is not needed
     }
 }
 
 void readNodes(const Lump& planes, const Lump& nodes, const Lump& leaves, BspMap& map)
 {
     map.solid.resize(leaves.count);
-    for (size_t i = 0; i < leaves.count; ++i) // a leaf starts with its visibility set; -1: none
+    // A leaf's first word is the number of its visibility set, or -1 if the leaf is solid.
+    for (size_t i = 0; i < leaves.count; ++i)
         map.solid[i] = int32_t(u32At(leaves.bytes + i * kLeafSize)) < 0 ? 1 : 0;
     map.nodes.resize(nodes.count);
     std::vector<uint8_t> hasParent(nodes.count, 0);
@@ -193,7 +195,8 @@ BspFace readFace(const uint8_t* record, const BspMap& map)
               face.indexCount <= map.indices.size() - face.firstIndex,
           "a face's indices are not there");
     check(face.lightmap < int32_t(map.lightmapCount), "a face has no such lightmap");
-    if (face.lightmap < 0) face.lightmap = -1; // -2 and -3 also mean lighting by vertex colours
+    // In the file, -2 and -3 also mean that vertex colours light the face.
+    if (face.lightmap < 0) face.lightmap = -1;
     if (face.kind == FaceKind::patch) {
         face.patchWidth = u32At(record + 96);
         face.patchHeight = u32At(record + 100);
@@ -217,8 +220,8 @@ void readFaces(const Lump& lump, BspMap& map)
     map.faces.reserve(lump.count);
     for (size_t i = 0; i < lump.count; ++i) {
         const uint8_t* record = lump.bytes + i * kFaceSize;
-        // The count is checked before the indices are read, so that it also limits the time for
-        // reading them.
+        // The count is checked before the indices are read, so that reading them takes bounded
+        // time.
         indices += u32At(record + 24);
         check(indices <= kMaxMapIndices, "the faces have too many indices");
         map.faces.push_back(readFace(record, map));
@@ -266,7 +269,7 @@ bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3])
 {
     struct Part {
         int32_t node;
-        float begin, end; // range of the line, from 0 to 1
+        float begin, end; // the part of the line inside the node; 0 is at `from`, 1 at `to`
     };
     std::vector<Part> parts;
     if (!map.nodes.empty()) parts.push_back({0, 0, 1});
@@ -279,7 +282,8 @@ bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3])
             continue;
         }
         const BspNode& node = map.nodes[size_t(part.node)];
-        float ahead[2] = {-node.distance, -node.distance}; // distances of both ends from the plane
+        // The signed distances of the part's two ends from the node's plane.
+        float ahead[2] = {-node.distance, -node.distance};
         for (size_t axis = 0; axis < 3; ++axis) {
             const float way = to[axis] - from[axis];
             ahead[0] += node.normal[axis] * (from[axis] + way * part.begin);

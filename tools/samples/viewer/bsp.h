@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads maps in the format of Quake III (IBSP, version 46), as far as drawing needs them.
+// Reads maps of Quake III (IBSP, version 46), as much of them as drawing needs.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,11 @@ namespace viewer {
 
 constexpr uint32_t kLightmapSide = 128; // texels
 
-// Limits on what one map may make the viewer hold, many times larger than real maps need. They are
-// necessary because faces may share vertices and indices, so that a small file could ask for any
-// amount.
-constexpr uint64_t kMaxMapVertices = uint64_t{1} << 22; // of all faces, patches tessellated
+// Limits on what one map may make the viewer hold, many times what real maps need. Without them a
+// small file could ask for any amount, since faces may share vertices and indices.
+constexpr uint64_t kMaxMapVertices = uint64_t{1} << 22; // of all faces, with tessellated patches
 constexpr uint64_t kMaxMapIndices = uint64_t{1} << 24;
-constexpr uint32_t kMaxPatchSide = 65; // control points
+constexpr uint32_t kMaxPatchSide = 65; // in control points
 
 enum class FaceKind : uint32_t {
     planar = 1,
@@ -33,7 +32,7 @@ enum SurfaceFlags : uint32_t {
 };
 
 struct BspShader {
-    std::string name; // of a texture or of a shader script, without an extension
+    std::string name; // names a texture or a shader script, without extension
     uint32_t surfaceFlags = 0;
 };
 
@@ -48,16 +47,16 @@ struct BspFace {
     FaceKind kind = FaceKind::planar;
     uint32_t shader = 0;
     uint32_t firstVertex = 0, vertexCount = 0;
-    uint32_t firstIndex = 0, indexCount = 0;  // indices count from firstVertex
-    int32_t lightmap = -1;                    // -1: lit by the colours of its vertices
-    uint32_t patchWidth = 0, patchHeight = 0; // control points; their product is vertexCount
+    uint32_t firstIndex = 0, indexCount = 0;  // indices are relative to firstVertex
+    int32_t lightmap = -1;                    // -1: lit by its vertex colours
+    uint32_t patchWidth = 0, patchHeight = 0; // in control points; the product is vertexCount
 };
 
-// A node of the BSP tree, whose planes divide space again and again, down to leaves.
+// A node of the BSP tree: a plane that divides a part of space in two.
 struct BspNode {
     float normal[3];
     float distance;
-    int32_t children[2]; // in front, behind: a node, or -1 - (index of a leaf)
+    int32_t children[2]; // in front, behind: a node, or -1 - index of a leaf
 };
 
 struct BspMap {
@@ -66,21 +65,21 @@ struct BspMap {
     std::vector<BspVertex> vertices;
     std::vector<uint32_t> indices;
     std::vector<BspFace> faces;
-    std::vector<BspNode> nodes;     // a tree: no node has two parents or is its own child
-    std::vector<uint8_t> solid;     // per leaf: whether it is solid
-    std::vector<uint8_t> lightmaps; // of 128 x 128 texels of three bytes
+    std::vector<BspNode> nodes;     // a tree: a node has at most one parent
+    std::vector<uint8_t> solid;     // of each leaf: whether it is solid
+    std::vector<uint8_t> lightmaps; // each of 128 x 128 texels with three bytes
     uint32_t lightmapCount = 0;
 };
 
-// Reads a map. Whatever the bytes are, every index in the result is in range, every number is
-// finite, and the limits above hold. If it returns false, `error` says what is wrong with the file.
+// Reads a map. Whatever the file contains: all indices in the result are in range, all numbers are
+// finite, and the limits above hold. Returns false if the file is wrong; then `error` says how.
 bool readBsp(const uint8_t* bytes, size_t size, BspMap& map, std::string& error);
 
-// Returns whether nothing solid is between two points.
+// Returns whether nothing solid lies between two points.
 bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3]);
 
-// Parses three numbers as entities have them ("origin" "1 2 3"). Returns false if the text is not
-// three numbers.
+// Reads three numbers as entities hold them ("origin" "1 2 3"). Returns false if there are not
+// three.
 bool parseVector(const std::string& text, float (&vector)[3]);
 
 } // namespace viewer

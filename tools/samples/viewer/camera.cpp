@@ -8,11 +8,11 @@ namespace viewer {
 
 namespace {
 
-constexpr float kSpeed = 320;                        // units per second, as players run
+constexpr float kSpeed = 320;                        // units a second, as fast as players run
 constexpr float kNear = 4;                           // units
 constexpr float kFieldOfView = 1.6f;                 // radians, from left to right at 16 : 9
 constexpr float kTurn = 6.2831853f;                  // radians
-constexpr uint64_t kLookSteps = 4 * kStepsPerSecond; // for a full turn
+constexpr uint64_t kLookSteps = 4 * kStepsPerSecond; // steps of a full turn
 
 float mixed(float a, float b, float t) { return a + (b - a) * t; }
 
@@ -41,11 +41,12 @@ Flight::Flight(const std::vector<WayPoint>& way)
         const float x = next[0] - pose.position[0], y = next[1] - pose.position[1],
                     z = next[2] - pose.position[2];
         const float distance = std::hypot(x, y, z);
-        if (std::hypot(x, y) > 1) { // otherwise there is no direction to look in
+        if (std::hypot(x, y) > 1) { // otherwise the next point is straight above or below
             turned.yaw = std::atan2(y, x);
             turned.pitch = std::clamp(std::atan2(z, std::hypot(x, y)), -0.5f, 0.5f);
         }
-        pose.yaw = turned.yaw + std::remainder(pose.yaw - turned.yaw, kTurn); // the shorter way
+        // Turn the shorter way round.
+        pose.yaw = turned.yaw + std::remainder(pose.yaw - turned.yaw, kTurn);
         const float turn = std::fabs(turned.yaw - pose.yaw);
         add(uint64_t(turn / kTurn * 2 * float(kStepsPerSecond)) + 1, pose, turned);
         pose = turned;
@@ -84,7 +85,8 @@ std::array<float, 16> viewProjection(const Pose& pose, float aspect)
                 sp = std::sin(pose.pitch);
     const Vector forward = {cy * cp, sy * cp, sp}, right = {sy, -cy, 0},
                  down = {cy * sp, sy * sp, -cp};
-    const float wide = std::tan(kFieldOfView / 2) / (16.0f / 9.0f); // relative to half the height
+    // Half the height of the view at distance 1; half its width is `aspect` times as much.
+    const float wide = std::tan(kFieldOfView / 2) / (16.0f / 9.0f);
     const auto dot = [&](const Vector& axis) {
         return axis[0] * pose.position[0] + axis[1] * pose.position[1] + axis[2] * pose.position[2];
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A flight past the points of a map. It is the same on every run, because the camera's position
-// depends only on the number of the step.
+// A flight through a map. The camera's position depends only on the number of the step, so that
+// each run shows the same.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,14 @@ struct Pose {
 class Flight {
 public:
     explicit Flight(const std::vector<WayPoint>& way);
-    Pose at(uint64_t step) const; // wraps around after the last step
-    // Returns a random position on the flight with a random direction.
+    Pose at(uint64_t step) const; // after the last step the flight begins again
+    // Returns a random position of the flight, and a random direction. They depend on `number`
+    // alone.
     Pose random(uint32_t number) const;
 
 private:
-    // A turn towards the next point, the way to that point, or a full turn before a jump.
+    // A piece of the flight: a turn towards the next point, the way to it, or a full turn before a
+    // jump.
     struct Leg {
         uint64_t firstStep, steps;
         Pose from, to;
@@ -36,8 +38,7 @@ private:
     uint64_t m_steps = 0;
 };
 
-// Returns a matrix in column-major order, for column vectors. Depth is 1 at the near plane and 0 at
-// infinity.
+// Returns a column-major matrix for column vectors. Depth is 1 at the near plane and 0 at infinity.
 std::array<float, 16> viewProjection(const Pose& pose, float aspect);
 
 } // namespace viewer

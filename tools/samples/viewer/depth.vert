@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Depth comes first, so that in the next pass only visible pixels report which levels they want.
+// Draws depth only. Colours are drawn after all depth, so only visible pixels run world.frag and
+// report which levels they want.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "push.glsl"

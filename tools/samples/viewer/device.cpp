@@ -92,8 +92,8 @@ void Device::createInstance(const DeviceOptions& options)
             "vkCreateDebugUtilsMessengerEXT");
 }
 
-// Chooses a device by its number or by a part of its name; if `name` is empty, the one that is
-// likely to be the fastest.
+// Chooses a device. `name` is its number or a part of its name. Of several devices that fit, or of
+// all if the name is empty, the one that is probably fastest is chosen.
 void Device::choosePhysical(const std::string& name)
 {
     uint32_t count = 0;
@@ -183,7 +183,7 @@ void Device::createDevice(const DeviceOptions& options)
     m_features12.descriptorBindingPartiallyBound = m_isBindless;
     m_features12.descriptorBindingSampledImageUpdateAfterBind = m_isBindless;
     m_features12.descriptorBindingUpdateUnusedWhilePending = m_isBindless;
-    // sluice decodes with these.
+    // sluice decodes faster with these.
     m_features.features.shaderInt64 = has.shaderInt64;
     m_features12.bufferDeviceAddress = has12.bufferDeviceAddress;
     m_features12.storageBuffer8BitAccess = has12.storageBuffer8BitAccess;

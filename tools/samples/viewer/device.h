@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer's own Vulkan device: its queues, and image memory from large blocks.
+// The viewer's own Vulkan device: its queues, and memory for images, in large blocks.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ using sluice::require; // the overload for VkResult
 using Buffer = sluice::EngineBuffer;
 using Memory = sluice::VulkanEngine::Memory;
 
-// A range of a block of image memory.
+// A range inside a block of image memory.
 struct ImageMemory {
     uint32_t block = 0;
     VkDeviceSize offset = 0, size = 0;
@@ -37,11 +37,11 @@ struct Image {
 };
 
 struct DeviceOptions {
-    std::string name; // the device's number, or a part of its name; empty: the best one
+    std::string name; // number or a part of the name; empty: the best one
     bool isValidated = false;
     bool allowsBindless = true;
-    bool wantsStreamingQueue = false;            // a queue besides the one that draws
-    std::vector<const char*> instanceExtensions; // for a window
+    bool wantsStreamingQueue = false;            // if possible, a second queue for the streamer
+    std::vector<const char*> instanceExtensions; // which the window needs
     std::function<VkSurfaceKHR(VkInstance)> makeSurface;
 };
 
@@ -57,31 +57,31 @@ public:
     VkDevice get() const { return m_device; }
     VkQueue queue() const { return m_queue; }
     uint32_t family() const { return m_families[0]; }
-    // Batches of the streamer go to a compute-only queue or to a second queue of the drawing
-    // family. If neither was wanted or exists, they go to the queue that draws.
+    // Returns whether the streamer's batches have a queue of their own: of a family for compute
+    // alone, or a second queue of the drawing family. Otherwise they go to the queue that draws.
     bool hasStreamingQueue() const { return m_streamingQueue != m_queue; }
     uint32_t streamingFamily() const { return m_families[1]; }
     VkSurfaceKHR surface() const { return m_surface; }
     const VkPhysicalDeviceProperties& properties() const { return m_properties; }
     bool isSoftware() const { return m_properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
-    // Returns whether all textures are in one descriptor array, which shaders index.
+    // Returns whether all textures are in one descriptor array, in which shaders look them up.
     bool isBindless() const { return m_isBindless; }
     uint32_t apiVersion() const { return m_apiVersion; }
-    // The chain of features that was given to vkCreateDevice.
+    // Returns the chain of features that vkCreateDevice got as pNext.
     const void* enabledFeatures() const { return &m_features; }
-    double millisecondsPerTick() const;    // of timestamps; 0: there are none
-    bool hasFormat(VkFormat format) const; // can be sampled with filters and copied to
+    double millisecondsPerTick() const;    // of timestamps; 0: no timestamps
+    bool hasFormat(VkFormat format) const; // for linear filters, and copies from and to it
 
-    // Returns the engine with the buffers and the frames of the streaming queue.
+    // Returns what makes buffers, and frames for the streaming queue.
     sluice::VulkanEngine& engine() const { return *m_engine; }
-    // The image's view covers all levels and layers.
+    // Makes an image, its memory, and a view of all its levels and layers.
     Image makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
                     VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D);
     void destroy(Image& image);
-    VkCommandPool makeCommandPool(uint32_t family) const; // its buffers can be begun again
+    VkCommandPool makeCommandPool(uint32_t family) const; // command buffers can be recorded again
     VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
 
-    // Returns the device memory allocated; blocks count as a whole.
+    // Returns how many bytes of device memory are allocated, in whole blocks.
     uint64_t allocatedBytes() const { return m_engine->allocatedBytes(); }
     uint32_t validationErrors() const { return m_validationErrors; }
 
@@ -90,7 +90,7 @@ private:
         VkDeviceMemory memory = VK_NULL_HANDLE;
         VkDeviceSize size = 0;
         uint32_t type = 0;
-        std::map<VkDeviceSize, VkDeviceSize> free; // size by offset
+        std::map<VkDeviceSize, VkDeviceSize> free; // free ranges: offset and size
     };
 
     void createInstance(const DeviceOptions& options);
@@ -116,7 +116,7 @@ private:
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE, m_streamingQueue = VK_NULL_HANDLE;
     uint32_t m_families[2] = {};   // of the drawing and the streaming queue; may be equal
-    uint32_t m_streamingIndex = 0; // index within its family
+    uint32_t m_streamingIndex = 0; // index of the streaming queue in its family
     std::unique_ptr<sluice::VulkanEngine> m_engine;
     std::vector<Block> m_blocks;
     uint32_t m_validationErrors = 0;

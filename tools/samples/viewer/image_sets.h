@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Descriptor sets of images with one sampler, which fragment shaders read.
+// Descriptor sets with images and one sampler, for fragment shaders.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,9 @@ namespace viewer {
 
 class ImageSets {
 public:
-    // Makes `count` sets of `images` images each. If there are several sets, those that no frame in
-    // flight uses may be written while frames use others.
+    // Makes `count` sets with `images` images each. A set with one image may be written only while
+    // no frame in flight uses the set. In a set with several images, an element that no frame in
+    // flight uses may be written while frames use other elements.
     ImageSets(Device& device, const VkSamplerCreateInfo& sampler, uint32_t count, uint32_t images);
     ~ImageSets();
     ImageSets(const ImageSets&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Images and their memory. Drivers limit the number of allocations (only 4,096 are guaranteed), so
-// images share large blocks, which are allocated first fit.
+// Images and their memory. Drivers limit how many allocations there are (only 4,096 are
+// guaranteed), so images share large blocks; an image takes the first free range that is large
+// enough.
 #include <algorithm>
 
 #include "tools/samples/viewer/device.h"
@@ -69,8 +70,7 @@ void Device::release(const ImageMemory& memory)
             block.free.erase(range);
         }
     }
-    // One empty block is kept, so that an image that is destroyed and made again does not allocate
-    // each time.
+    // One empty block stays, so that destroying and making an image does not allocate each time.
     const auto isEmpty = [](const Block& b) {
         return b.memory != VK_NULL_HANDLE && b.free.size() == 1 && b.free.begin()->second == b.size;
     };
@@ -86,7 +86,7 @@ Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect
     VkImageCreateInfo create = info;
     const VkImageUsageFlags attachments =
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    // Both queue families use streamed images, without ownership transfers.
+    // Both queue families use streamed images. Concurrent sharing saves transfers of ownership.
     if ((info.usage & attachments) == 0 && streamingFamily() != family()) {
         create.sharingMode = VK_SHARING_MODE_CONCURRENT;
         create.queueFamilyIndexCount = 2;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A viewer of maps of Quake III and OpenArena whose textures are streamed. It is the sample for
-// engine developers who add streaming. Where to look:
-//   textures.cpp   images that change under frames in flight: raise, lower, descriptors, copies
-//   residency.cpp  which levels should be there
+// A viewer for maps of Quake III and OpenArena whose textures are streamed: the sample for
+// developers of engines that will stream. What to read:
+//   textures.cpp   images that change while frames are in flight: raise, lower, descriptors, copies
+//   residency.cpp  which mip levels should be in memory
 //   streaming.cpp  the streamer: memory, files, submit, poll, record
 //   map.cpp        files to host memory, geometry and lightmaps to buffers and images
 //   viewer.cpp     a frame, in the order in which an engine does these things
-#include <algorithm>
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
@@ -36,6 +35,11 @@ void describe(CLI::App& app, Arguments& arguments)
     app.add_option("--size", arguments.size, "WxH in pixels; default 1280x720");
     app.add_option("--budget-ms", options.budgetMilliseconds,
                    "milliseconds of GPU time that streaming may take per frame; default 1")
+        ->check(CLI::Range(0.0, 1000.0));
+    app.add_option(
+           "--gpu-load", options.loadMilliseconds,
+           "milliseconds of GPU time that each frame computes beside the picture, as a game "
+           "would; default 0")
         ->check(CLI::Range(0.0, 1000.0));
     app.add_flag("--async", options.isAsync,
                  "stream beside the frames, in submits of its own: on a compute queue or a second "

@@ -7,8 +7,8 @@ namespace viewer {
 
 namespace {
 
-constexpr uint32_t kMaxMaps = 8;          // loading or drawn at the same time
-constexpr int32_t kMapPriority = 1 << 28; // after tails, before levels
+constexpr uint32_t kMaxMaps = 8;          // that are loading or being drawn
+constexpr int32_t kMapPriority = 1 << 28; // below a texture's smallest levels, above other levels
 
 SceneData parse(const std::vector<uint8_t>& file, const Materials& materials,
                 const std::string& name)
@@ -105,7 +105,7 @@ bool Map::ended(const EndedGroup& group)
     return true;
 }
 
-// Geometry and lightmaps also go through the streamer, from host memory.
+// Sends geometry and lightmaps from host memory to the GPU, by the streamer.
 void Map::upload()
 {
     const auto bufferRequest = [this](const void* bytes, uint64_t size, VkBufferUsageFlags usage,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A map. It is read, parsed in a thread of its own and brought to the GPU without delaying any
-// frame.
+// A map: read, parsed in a thread of its own, and sent to the GPU without delaying frames.
 #pragma once
 
 #include <future>
@@ -12,7 +11,7 @@
 
 namespace viewer {
 
-// Descriptor sets of lightmaps, one per map.
+// Descriptor sets, each with the lightmaps of one map.
 class LightmapSets {
 public:
     explicit LightmapSets(Device& device);
@@ -29,13 +28,13 @@ class Map {
 public:
     Map(Device& device, Streaming& streaming, Textures& textures, LightmapSets& sets,
         const Materials& materials, const std::string& name);
-    ~Map(); // only when no frame uses it and nothing is under way
+    ~Map(); // no frame may use the map any more, and none of its groups may be under way
     Map(const Map&) = delete;
     Map& operator=(const Map&) = delete;
 
-    // Continues loading. Once this returns true, the map can be drawn.
+    // Goes on loading. Returns true once the map can be drawn.
     bool update();
-    // Returns whether the group belongs to this map.
+    // Goes on loading after the end of a group. Returns false if the group is not this map's.
     bool ended(const EndedGroup& group);
     void setInUse(bool isInUse) { m_textures.setInUse(m_textureNumbers, isInUse); }
 
@@ -44,7 +43,7 @@ public:
     const std::vector<SceneDraw>& draws() const
     {
         return m_scene.draws;
-    } // textures: Textures' numbers
+    } // `texture` is a number of Textures
     VkBuffer vertices() const { return m_vertexBuffer.handle; }
     VkBuffer indices() const { return m_indexBuffer.handle; }
     VkDescriptorSet lightmaps() const { return m_lightmapSet; }

@@ -6,7 +6,7 @@ layout(location = 1) flat in uint letter;
 
 layout(location = 0) out vec4 shaded;
 
-// The characters ' ' to '_' with 3 x 5 dots each: one octal digit per row, the top row first.
+// The characters ' ' to '_' in 3 x 5 dots: an octal digit for each row, the top row first.
 const uint font[64] =
     uint[64](000000, 022202, 055000, 057575, 036236, 051245, 025256, 022000,  // ' ' to '\''
              012221, 042224, 052725, 002720, 000024, 000700, 000002, 011244,  // '(' to '/'

@@ -17,7 +17,9 @@ Weights weightsAt(uint32_t step)
     return {{s * s, 2 * s * t, t * t}};
 }
 
-// Returns a point of the piece whose first control point is `corner` in a grid of `stride` columns.
+// Returns a point of a piece (3 x 3 control points), at the place for which `across` and `down` are
+// the weights. `corner` is the piece's first control point; the next row of control points begins
+// `stride` points later.
 BspVertex pointOf(const BspVertex* corner, uint32_t stride, const Weights& across,
                   const Weights& down)
 {
@@ -53,8 +55,8 @@ void tessellatePatch(const BspMap& map, const BspFace& face, std::vector<BspVert
     const uint32_t width = patchSide(face.patchWidth), height = patchSide(face.patchHeight);
     const BspVertex* controls = map.vertices.data() + face.firstVertex;
     for (uint32_t y = 0; y < height; ++y) {
-        // The last row of vertices belongs to the piece above it, the last column to the piece on
-        // its left.
+        // The last row of vertices belongs to the piece above it, and the last column to the piece
+        // on its left, since no piece follows.
         const uint32_t pieceY = std::min(y / kPatchSteps, (face.patchHeight - 3) / 2);
         for (uint32_t x = 0; x < width; ++x) {
             const uint32_t pieceX = std::min(x / kPatchSteps, (face.patchWidth - 3) / 2);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Curved faces: grids of quadratic Bezier pieces. Each piece is cut into a fixed number of squares.
+// Curved faces (patches): grids of quadratic Bezier pieces, each of which is cut into a fixed
+// number of squares.
 #pragma once
 
 #include "tools/samples/viewer/bsp.h"
 
 namespace viewer {
 
-constexpr uint32_t kPatchSteps = 6; // squares along a side of a piece of 3 x 3 control points
+constexpr uint32_t kPatchSteps = 6; // squares along each side of a piece (3 x 3 control points)
 
 inline uint32_t patchSide(uint32_t controlPoints)
 {
@@ -21,8 +22,7 @@ inline uint64_t patchIndexCount(const BspFace& face)
     return uint64_t{patchSide(face.patchWidth) - 1} * (patchSide(face.patchHeight) - 1) * 6;
 }
 
-// Appends the vertices of a patch and its triangles. The indices count from the first of these
-// vertices.
+// Appends the vertices and the triangles of a patch. Indices are relative to its first vertex.
 void tessellatePatch(const BspMap& map, const BspFace& face, std::vector<BspVertex>& vertices,
                      std::vector<uint32_t>& indices);
 

@@ -26,8 +26,8 @@ void addChunk(std::string& png, const std::string& name, const std::string& data
            uint32_t(crc32(0, reinterpret_cast<const Bytef*>(chunk.data()), uInt(chunk.size()))));
 }
 
-// Returns the byte to the left, the one above or the one left of that, whichever is nearest to
-// their plane.
+// Paeth's predictor of PNG: returns the byte on the left, above, or above left, whichever is
+// nearest to left + above - corner.
 int paeth(int left, int above, int corner)
 {
     const int plane = left + above - corner;
@@ -42,7 +42,7 @@ std::string pngOf(uint32_t width, uint32_t height, const std::string& colours)
     const size_t stride = size_t{width} * 3;
     std::string rows;
     for (size_t y = 0; y < height; ++y) {
-        rows += char(4); // the Paeth filter suits such pictures
+        rows += char(4); // 4 is PNG's Paeth filter, which suits such pictures
         for (size_t x = 0; x < stride; ++x) {
             const auto at = [&](size_t row, size_t column) {
                 return int(uint8_t(colours[row * stride + column]));
@@ -61,7 +61,7 @@ std::string pngOf(uint32_t width, uint32_t height, const std::string& colours)
     std::string header;
     addU32(header, width);
     addU32(header, height);
-    header += std::string("\x08\x02\x00\x00\x00", 5); // bytes of RGB
+    header += std::string("\x08\x02\x00\x00\x00", 5); // 8 bits a channel, RGB, no interlacing
     std::string png = "\x89PNG\r\n\x1a\n";
     addChunk(png, "IHDR", header);
     addChunk(png, "IDAT", packed);

@@ -7,8 +7,8 @@
 
 namespace viewer {
 
-// Writes the colours of pixels of four bytes, row by row from the top. The format is PPM if the
-// name ends so, otherwise PNG. Throws.
+// Writes a picture: as PPM if the path ends in .ppm, otherwise as PNG. `pixels` has four bytes a
+// pixel, from the top row on; the fourth bytes are left out. Throws if that fails.
 void writePicture(const std::string& path, uint32_t width, uint32_t height,
                   const std::vector<uint8_t>& pixels);
 

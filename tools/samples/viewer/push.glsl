@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what every shader of a frame knows; renderer.cpp has the same.
+// The push constants of all shaders of a frame. renderer.h has the same structure.
 layout(push_constant, std430) uniform Push
 {
     mat4 viewProjection;
-    vec2 cell;    // extent of a letter of the overlay, where the screen is from -1 to 1
-    uint pattern; // selects the pixels of each 4 x 4 that report in this frame
+    vec2 cell;    // size of a letter of the overlay, where the screen is from -1 to 1
+    uint pattern; // which pixel of each 4 x 4 reports in this frame
 };

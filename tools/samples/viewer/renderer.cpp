@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/samples/viewer/renderer.h"
 
-#include <algorithm>
 #include <cctype>
-#include <cstring>
 
 namespace viewer {
 
@@ -11,7 +9,6 @@ namespace {
 
 constexpr uint32_t kMaxLetters = 2048;
 constexpr VkDeviceSize kFeedbackSize = VkDeviceSize{kMaxTextures} * 2 * sizeof(uint32_t);
-constexpr uint32_t kTimes = 4; // timestamps of a frame
 
 void memoryBarrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
                    VkPipelineStageFlags to, VkAccessFlags used)
@@ -51,6 +48,7 @@ Renderer::~Renderer()
         vkDestroyPipeline(device, pipeline, nullptr);
     vkDestroyPipeline(device, m_depthPipeline, nullptr);
     vkDestroyPipeline(device, m_overlayPipeline, nullptr);
+    vkDestroyPipeline(device, m_loadPipeline, nullptr);
     vkDestroyPipelineLayout(device, m_layout, nullptr);
     vkDestroyDescriptorPool(device, m_descriptors, nullptr);
     vkDestroyDescriptorSetLayout(device, m_frameLayout, nullptr);
@@ -82,26 +80,33 @@ VkCommandBuffer Renderer::begin(FrameResult& result)
         result.frame = frame.number;
         result.levels = static_cast<const uint32_t*>(frame.feedback.host);
         result.pixels = result.levels + kMaxTextures;
-        uint64_t ticks[kTimes] = {};
+        uint64_t ticks[kTimesWithLoad] = {};
         if (m_device.millisecondsPerTick() != 0)
-            require(vkGetQueryPoolResults(m_device.get(), frame.times, 0, kTimes, sizeof ticks,
+            require(vkGetQueryPoolResults(m_device.get(), frame.times, 0,
+                                          frame.hasLoad ? kTimesWithLoad : kTimes, sizeof ticks,
                                           ticks, sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
                     "vkGetQueryPoolResults");
         const double tick = m_device.millisecondsPerTick();
         result.milliseconds = double(ticks[3] - ticks[0]) * tick;
         result.streamingMilliseconds = double(ticks[2] - ticks[1]) * tick;
+        if (frame.hasLoad) {
+            for (uint32_t i = 0; i < 2; ++i)
+                result.loadMilliseconds[i] = double(ticks[5 + 2 * i] - ticks[4 + 2 * i]) * tick;
+            m_load->adapt(result.loadMilliseconds[0], result.loadMilliseconds[1]);
+        }
     }
     frame.number = m_frame;
+    frame.hasLoad = false;
     VkCommandBufferBeginInfo begin = {};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     require(vkBeginCommandBuffer(frame.commands, &begin), "vkBeginCommandBuffer");
-    // Frames share the targets and the feedback, so they must not overlap. Their times then are
-    // those of one frame alone.
+    // All frames use the same targets and the same feedback buffer, so frames must not overlap.
+    // This barrier also makes the timestamps measure one frame alone.
     memoryBarrier(frame.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                   VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-    vkCmdResetQueryPool(frame.commands, frame.times, 0, kTimes);
+    vkCmdResetQueryPool(frame.commands, frame.times, 0, kTimesWithLoad);
     mark(0);
     return frame.commands;
 }
@@ -177,14 +182,20 @@ void Renderer::draw(const Map* map, const Pose& pose, const std::vector<std::str
     Frame& frame = current();
     m_textures.writeEntries(static_cast<TextureEntry*>(frame.entries.host));
     clearFeedback();
+    if (m_load) {
+        mark(4);
+        m_load->recordCompute(frame.commands);
+        mark(5);
+    }
     Push push = {};
     push.viewProjection = viewProjection(pose, float(m_size.width) / float(m_size.height));
-    const float dot = m_size.height < 400 ? 1 : m_size.height < 1000 ? 2 : 3; // pixels
+    // The side of a letter's dot, in pixels of the screen.
+    const float dot = m_size.height < 400 ? 1 : m_size.height < 1000 ? 2 : 3;
     push.cell[0] = 4 * dot * 2 / float(m_size.width);
     push.cell[1] = 6 * dot * 2 / float(m_size.height);
     push.pattern = uint32_t(m_frame % kPatterns);
     VkClearValue clear[2] = {};
-    clear[0].color = {{0.42f, 0.5f, 0.6f, 1}}; // the sky
+    clear[0].color = {{0.42f, 0.5f, 0.6f, 1}}; // colour of the sky
     VkRenderPassBeginInfo begin = {};
     begin.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO;
     begin.renderPass = m_pass;
@@ -199,6 +210,18 @@ void Renderer::draw(const Map* map, const Pose& pose, const std::vector<std::str
     vkCmdBindDescriptorSets(frame.commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_layout, 0, 1,
                             &frame.set, 0, nullptr);
     if (map != nullptr) drawMap(*map);
+    if (m_load) {
+        vkCmdBindPipeline(frame.commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_loadPipeline);
+        mark(6);
+        m_load->recordDraw(frame.commands);
+        mark(7);
+        frame.hasLoad = true;
+        vkCmdPushConstants(frame.commands, m_layout,
+                           VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0,
+                           sizeof push, &push);
+        vkCmdBindDescriptorSets(frame.commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_layout, 0, 1,
+                                &frame.set, 0, nullptr);
+    }
     const uint32_t letters = writeLetters(lines);
     if (letters != 0) {
         vkCmdBindPipeline(frame.commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_overlayPipeline);

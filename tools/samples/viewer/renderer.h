@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Draws a map into an image of the viewer's own: depth, then colours together with the feedback
-// about wanted levels, then text. Frames are recorded while earlier ones run. The data that the GPU
-// wrote for the host is read when the frame's place is used again.
+// Draws a map into an image: depth; then colours, while visible pixels report which mip levels they
+// want (feedback); then text. Frames are recorded while earlier ones run. A frame has one of
+// kFramesInFlight slots; what the GPU writes for the host is read when that slot is used again.
 #pragma once
 
 #include <array>
 #include <string>
 #include <vector>
 
+#include "tools/samples/viewer/load.h"
 #include "tools/samples/viewer/map.h"
 
 namespace viewer {
 
 constexpr uint32_t kFramesInFlight = 2;
-constexpr uint32_t kPatterns = 16; // frames until every pixel has reported once
+constexpr uint32_t kPatterns = 16; // after this many frames every pixel has reported once
 
 struct FrameResult {
     uint64_t frame = 0;
-    const uint32_t* levels = nullptr; // per texture; kNotSeen: no pixel wanted it
-    const uint32_t* pixels = nullptr;
-    double milliseconds = 0; // on the GPU: the frame and the batches recorded into it
+    const uint32_t* levels = nullptr; // of each texture, the finest level wanted; kNotSeen: none
+    const uint32_t* pixels = nullptr; // of each texture, how many pixels reported that they want it
+    double milliseconds = 0;          // GPU time of the frame, and of the batches recorded into it
     double streamingMilliseconds = 0;
+    double loadMilliseconds[2] = {}; // of the load in compute and in fragment shaders
 };
 
 class Renderer {
@@ -31,21 +33,23 @@ public:
     Renderer& operator=(const Renderer&) = delete;
 
     VkExtent2D size() const { return m_size; }
-    VkImage image() const { return m_colour.image; }      // in layout TRANSFER_SRC after draw()
-    VkSemaphore semaphore() const { return m_semaphore; } // timeline of finished frames
+    // Returns the picture. After draw(), its layout is TRANSFER_SRC.
+    VkImage image() const { return m_colour.image; }
+    // Returns a timeline semaphore whose value is the number of the last finished frame.
+    VkSemaphore semaphore() const { return m_semaphore; }
     uint64_t finishedFrame() const;
 
-    // Begins the next frame. Waits for the frame that used its place before and returns that
-    // frame's result; result.frame is 0 if there was none.
+    // Begins the next frame. Waits for the frame that had the same slot before, and returns what it
+    // reported; result.frame is 0 if there was none.
     VkCommandBuffer begin(FrameResult& result);
-    uint64_t frame() const { return m_frame; } // the frame that is recorded now
-    void streamingBegins() { mark(1); }        // these enclose the streamer's commands
-    void streamingEnds() { mark(2); }
-    // map may be nullptr. lines are in capital letters.
+    uint64_t frame() const { return m_frame; } // number of the frame that is being recorded
+    void streamingBegins() { mark(1); }        // call it before the streamer's commands
+    void streamingEnds() { mark(2); }          // call it after the streamer's commands
+    // `map` may be null. `lines` must be in capital letters.
     void draw(const Map* map, const Pose& pose, const std::vector<std::string>& lines);
-    // The semaphores of a frame. It waits until the swapchain's image is acquired and until the
-    // batches of the textures that it shows are done, and signals when it is drawn. Any semaphore
-    // may be VK_NULL_HANDLE.
+    // The semaphores of a frame. The frame waits until the window's image is acquired (`acquired`),
+    // and until `streamed` reaches streamedValue: until the batches have ended that load textures
+    // which the frame shows. The frame signals `drawn`. Each semaphore may be VK_NULL_HANDLE.
     struct Sync {
         VkSemaphore acquired, drawn;
         VkSemaphore streamed;
@@ -53,16 +57,24 @@ public:
     };
     void submit(const Sync& sync);
     void waitIdle();
-    // Waits for the last frame and returns its pixels, four bytes each.
+    // Gives every later frame a load of this many milliseconds. Frames must draw no map until
+    // load()->isSettled().
+    void addLoad(double milliseconds);
+    const Load* load() const { return m_load.get(); } // null: none
+    // Waits for the last frame. Returns its pixels, four bytes each.
     std::vector<uint8_t> readPixels();
 
 private:
+    // Timestamps of a frame: its begin, both ends of the streamer's commands, its end; then both
+    // ends of each half of the load, if there is one.
+    static constexpr uint32_t kTimes = 4, kTimesWithLoad = 8;
     struct Frame {
         VkCommandBuffer commands = VK_NULL_HANDLE;
         VkQueryPool times = VK_NULL_HANDLE;
-        Buffer entries, letters, feedback; // host: feedback is what was copied from the GPU's
+        Buffer entries, letters, feedback; // in host memory; feedback is a copy of m_feedback
         VkDescriptorSet set = VK_NULL_HANDLE;
-        uint64_t number = 0; // 0: never used
+        uint64_t number = 0; // number of the frame; 0: not used yet
+        bool hasLoad = false;
     };
     struct Push {
         std::array<float, 16> viewProjection;
@@ -74,8 +86,8 @@ private:
     void createFrames();
     void createSets();
     void createPipelines(LightmapSets& lightmaps);
-    VkPipeline makePipeline(VkShaderModule vertex, VkShaderModule fragment, Cover cover,
-                            bool isDepthOnly, bool isOverlay);
+    VkPipeline makePipeline(VkShaderModule vertex, VkShaderModule fragment, VkPipelineLayout layout,
+                            Cover cover, bool isDepthOnly, bool isOverlay);
     void mark(uint32_t query);
     void clearFeedback();
     void drawMap(const Map& map);
@@ -95,9 +107,11 @@ private:
     VkPipelineLayout m_layout = VK_NULL_HANDLE;
     VkPipeline m_depthPipeline = VK_NULL_HANDLE, m_overlayPipeline = VK_NULL_HANDLE;
     VkPipeline m_pipelines[uint32_t(Cover::count)] = {};
+    std::unique_ptr<Load> m_load;
+    VkPipeline m_loadPipeline = VK_NULL_HANDLE;
     VkCommandPool m_pool = VK_NULL_HANDLE;
     VkSemaphore m_semaphore = VK_NULL_HANDLE;
-    Buffer m_feedback; // of the current frame
+    Buffer m_feedback; // for the current frame, in GPU memory
     Buffer m_pixels;
     Frame m_frames[kFramesInFlight];
     uint64_t m_frame = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes what a renderer needs to make only once: targets, frames, descriptors, pipelines.
+// Makes what a renderer needs once: targets, frames, descriptors, pipelines.
 #include <cstddef>
 
 #include "tools/samples/viewer/renderer.h"
 
 #include "depth_vert.h"
+#include "load_frag.h"
+#include "load_vert.h"
 #include "overlay_frag.h"
 #include "overlay_vert.h"
 #include "world_bindless.h"
@@ -56,8 +58,8 @@ void Renderer::createTargets()
     subpass.colorAttachmentCount = 1;
     subpass.pColorAttachments = &colour;
     subpass.pDepthStencilAttachment = &depth;
-    // The barrier at the start of a frame covers everything before it. After the pass, the image is
-    // copied.
+    // The first dependency continues the barrier at the beginning of the frame, which has made all
+    // earlier writes available. The second makes the colours visible to copies behind the pass.
     VkSubpassDependency dependencies[2] = {};
     dependencies[0].srcSubpass = VK_SUBPASS_EXTERNAL;
     dependencies[0].srcStageMask = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -112,7 +114,7 @@ void Renderer::createFrames()
         VkQueryPoolCreateInfo times = {};
         times.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
         times.queryType = VK_QUERY_TYPE_TIMESTAMP;
-        times.queryCount = 4;
+        times.queryCount = kTimesWithLoad;
         require(vkCreateQueryPool(device, &times, nullptr, &frame.times), "vkCreateQueryPool");
         frame.entries = engine.allocate(kMaxTextures * sizeof(TextureEntry), Memory::upload);
         frame.letters = engine.allocate(kMaxLetters * sizeof(uint32_t), Memory::upload);
@@ -194,15 +196,25 @@ void Renderer::createPipelines(LightmapSets& lightmaps)
                    : m_device.makeShader(world_one_masked, sizeof world_one_masked);
     const VkShaderModule letter = m_device.makeShader(overlay_vert, sizeof overlay_vert);
     const VkShaderModule dots = m_device.makeShader(overlay_frag, sizeof overlay_frag);
-    m_depthPipeline = makePipeline(depth, VK_NULL_HANDLE, Cover::opaque, true, false);
+    m_depthPipeline = makePipeline(depth, VK_NULL_HANDLE, m_layout, Cover::opaque, true, false);
     for (uint32_t i = 0; i < uint32_t(Cover::count); ++i) {
         const Cover cover = Cover(i);
-        m_pipelines[i] =
-            makePipeline(vertex, cover == Cover::masked ? masked : plain, cover, false, false);
+        m_pipelines[i] = makePipeline(vertex, cover == Cover::masked ? masked : plain, m_layout,
+                                      cover, false, false);
     }
-    m_overlayPipeline = makePipeline(letter, dots, Cover::blended, false, true);
+    m_overlayPipeline = makePipeline(letter, dots, m_layout, Cover::blended, false, true);
     for (const VkShaderModule module : {depth, vertex, plain, masked, letter, dots})
         vkDestroyShaderModule(device, module, nullptr);
+}
+
+void Renderer::addLoad(double milliseconds)
+{
+    m_load = std::make_unique<Load>(m_device, milliseconds);
+    const VkShaderModule vertex = m_device.makeShader(load_vert, sizeof load_vert);
+    const VkShaderModule fragment = m_device.makeShader(load_frag, sizeof load_frag);
+    m_loadPipeline = makePipeline(vertex, fragment, m_load->layout(), Cover::blended, false, true);
+    for (const VkShaderModule module : {vertex, fragment})
+        vkDestroyShaderModule(m_device.get(), module, nullptr);
 }
 
 namespace {
@@ -231,11 +243,11 @@ VkPipelineDepthStencilStateCreateInfo depthOf(bool isTested, bool isWritten)
     depth.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO;
     depth.depthTestEnable = isTested ? VK_TRUE : VK_FALSE;
     depth.depthWriteEnable = isWritten ? VK_TRUE : VK_FALSE;
-    depth.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL; // the near plane is 1
+    depth.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL; // depth is 1 at the near plane
     return depth;
 }
 
-// The layout of a map's vertex. The depth pass reads only the position.
+// A vertex of a map. The depth pass reads only its position.
 constexpr VkVertexInputBindingDescription kBinding = {0, sizeof(SceneVertex),
                                                       VK_VERTEX_INPUT_RATE_VERTEX};
 constexpr VkVertexInputAttributeDescription kAttributes[] = {
@@ -246,10 +258,12 @@ constexpr VkVertexInputAttributeDescription kAttributes[] = {
 
 } // namespace
 
-VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment, Cover cover,
-                                  bool isDepthOnly, bool isOverlay)
+VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment,
+                                  VkPipelineLayout layout, Cover cover, bool isDepthOnly,
+                                  bool isOverlay)
 {
-    // What is added or filtered is light itself.
+    // Surfaces that are added to what is behind them, or multiply it, are light themselves. So
+    // lightmaps do not light them.
     const VkBool32 isLit = cover != Cover::added && cover != Cover::filtered;
     const VkSpecializationMapEntry entry = {0, 0, sizeof isLit};
     const VkSpecializationInfo constants = {1, &entry, sizeof isLit, &isLit};
@@ -302,7 +316,7 @@ VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment
     info.pMultisampleState = &samples;
     info.pDepthStencilState = &depth;
     info.pColorBlendState = &blending;
-    info.layout = m_layout;
+    info.layout = layout;
     info.renderPass = m_pass;
     VkPipeline pipeline = VK_NULL_HANDLE;
     require(vkCreateGraphicsPipelines(m_device.get(), VK_NULL_HANDLE, 1, &info, nullptr, &pipeline),

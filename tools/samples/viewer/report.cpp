@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -16,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLearningBatches = 50;        // before which the cost model may err
-constexpr uint64_t kNoise = uint64_t{4} << 20; // bytes by which a heap may vary
+constexpr size_t kLearningBatches = 50;        // the cost model may be wrong before
+constexpr uint64_t kNoise = uint64_t{4} << 20; // two measurements of the heap may differ by this
 
 Json spreadOf(const std::vector<float>& values)
 {
@@ -36,17 +38,24 @@ std::vector<float> times(const std::vector<FrameSample>& frames, float FrameSamp
     return values;
 }
 
+Json frameSpreadOf(const std::vector<float>& milliseconds)
+{
+    Json spread = spreadOf(milliseconds);
+    spread["low_1_percent_fps"] = lowestHundredth(milliseconds);
+    return spread;
+}
+
 Json framesOf(const Report& report)
 {
     const auto all = &FrameSample::milliseconds;
     Json frames = {
         {"timestamps", report.hasTimestamps},
-        {"streamed", spreadOf(times(report.streamed, all))},
+        {"streamed", frameSpreadOf(times(report.streamed, all))},
         {"streaming_part", spreadOf(times(report.streamed, &FrameSample::streamingMilliseconds))}};
     if (report.resident.empty()) return frames;
     const std::vector<float> with = times(report.streamed, all),
                              without = times(report.resident, all);
-    frames["resident"] = spreadOf(without);
+    frames["resident"] = frameSpreadOf(without);
     for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"max", 1.0}})
         frames["rise"][name] = percentile(with, share) - percentile(without, share);
     return frames;
@@ -85,6 +94,17 @@ double percentile(std::vector<float> values, double share)
     return double(values[std::min(values.size() - 1, size_t(std::max(rank, 1.0)) - 1)]);
 }
 
+double lowestHundredth(std::vector<float> milliseconds)
+{
+    if (milliseconds.empty()) return 0;
+    std::sort(milliseconds.begin(), milliseconds.end(), std::greater<float>());
+    const size_t slowest = (milliseconds.size() + 99) / 100;
+    double sum = 0;
+    for (size_t i = 0; i < slowest; ++i)
+        sum += double(milliseconds[i]);
+    return sum > 0 ? 1000 * double(slowest) / sum : 0;
+}
+
 bool isFlat(const std::vector<MemorySample>& samples)
 {
     const size_t count = samples.size(), settled = count / 5, last = count - count / 10;
@@ -117,6 +137,7 @@ Json describe(const Report& report)
                  {"maps", report.maps},
                  {"budget_ms", report.budgetMilliseconds},
                  {"budget_bytes", report.budgetBytes},
+                 {"gpu_load_ms", report.loadMilliseconds},
                  {"frame_ms", framesOf(report)},
                  {"batches", batchesOf(report)},
                  {"latency_ms", latencies},
@@ -149,10 +170,11 @@ Json describe(const Report& report)
     return json;
 }
 
-constexpr size_t kColumns = 430; // points of a line; each is the largest value of its range
+constexpr size_t kColumns = 430; // points of a plot's line; each is the maximum of its range
 
 double mib(uint64_t bytes) { return double(bytes) / 1048576; }
 
+// Colours are variables of the page's style, which has them for light and dark.
 Json lineOf(const std::string& name, const char* colour, const std::vector<double>& values)
 {
     std::vector<double> columns(std::min(values.size(), kColumns), 0);
@@ -164,21 +186,70 @@ Json lineOf(const std::string& name, const char* colour, const std::vector<doubl
 }
 
 template <typename Sample, typename Value>
-Json lineOf(const std::string& name, const char* colour, const std::vector<Sample>& samples,
-            const Value& value)
+std::vector<double> valuesOf(const std::vector<Sample>& samples, const Value& value)
 {
     std::vector<double> values;
     for (const Sample& sample : samples)
         values.push_back(double(value(sample)));
-    return lineOf(name, colour, values);
+    return values;
 }
 
+template <typename Sample, typename Value>
+Json lineOf(const std::string& name, const char* colour, const std::vector<Sample>& samples,
+            const Value& value)
+{
+    return lineOf(name, colour, valuesOf(samples, value));
+}
+
+// A scale that ends at `top`, and a sentence on what is beyond it, empty if nothing is.
+struct Scale {
+    double top = 1e-9;
+    std::string beyond;
+};
+
+// Returns a scale that most values fill. It ends at twice what 95 % of them do not exceed, or at
+// the largest one if that is less: a few slow frames must not flatten all others. `least` is what
+// it shows in any case. What is beyond it is told in words.
+Scale scaleOf(const std::vector<double>& values, double least, const std::string& what,
+              bool isNumbered)
+{
+    Scale scale;
+    std::vector<double> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    if (!sorted.empty())
+        scale.top = std::min(sorted.back(), 2 * sorted[(sorted.size() * 95 + 99) / 100 - 1]);
+    scale.top = std::max({scale.top, least, 1e-9});
+    const auto count = sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), scale.top);
+    if (count == 0) return scale;
+    const size_t largest = size_t(std::max_element(values.begin(), values.end()) - values.begin());
+    char time[32];
+    std::snprintf(time, sizeof time, "%.4g", sorted.back());
+    scale.beyond = "Beyond this scale is " + what + (isNumbered ? std::to_string(largest) : "") +
+                   ", with " + time + " ms" +
+                   (count > 1 ? ", the longest of " + std::to_string(count) + "." : ".");
+    return scale;
+}
+
+Json plotOf(const char* title, const char* unit, const char* across, double max, const Scale& scale,
+            const Json& lines)
+{
+    return {
+        {"title", title},        {"unit", unit},     {"across", across},       {"max", max},
+        {"lines", lines},        {"top", scale.top}, {"beyond", scale.beyond}, {"stacked", false},
+        {"marks", Json::array()}};
+}
+
+// Makes a plot whose scale ends at the largest value of its lines.
 Json plotOf(const char* title, const char* unit, const char* across, double max, const Json& lines)
 {
-    return {{"title", title}, {"unit", unit}, {"across", across}, {"max", max}, {"lines", lines}};
+    Scale scale;
+    for (const Json& line : lines)
+        for (const Json& value : line["values"])
+            scale.top = std::max(scale.top, value.get<double>());
+    return plotOf(title, unit, across, max, scale, lines);
 }
 
-// Returns, for increasing times, the percentage of groups that have ended by then.
+// Returns which percentage of groups have ended after each of kColumns times, up to `longest`.
 std::vector<double> cumulative(std::vector<float> values, double longest)
 {
     std::sort(values.begin(), values.end());
@@ -191,46 +262,98 @@ std::vector<double> cumulative(std::vector<float> values, double longest)
     return shares;
 }
 
-Json plotsOf(const Report& report, const std::string& streaming)
+Json mark(const char* name, double value) { return {{"name", name}, {"value", value}}; }
+
+Json timePlots(const Report& report)
 {
-    constexpr const char *kBlue = "#1668b3", *kRed = "#d1495b", *kGreen = "#2e8b57",
-                         *kGrey = "#8a8a8a";
     const double frames = double(report.streamed.size());
     const auto total = [](const FrameSample& f) { return f.milliseconds; };
-    Json time = {lineOf("frame, streaming", kBlue, report.streamed, total)};
+    const auto part = [](const FrameSample& f) { return f.streamingMilliseconds; };
+    Json lines = {lineOf("frame, streaming", "c0", report.streamed, total)};
     if (!report.resident.empty())
-        time.push_back(lineOf("frame, all resident", kGrey, report.resident, total));
-    time.push_back(lineOf(streaming, kRed, report.streamed,
-                          [](const FrameSample& f) { return f.streamingMilliseconds; }));
-    Json plots = {plotOf("GPU time of a frame", "ms", "frames", frames, time)};
-    plots.push_back(plotOf("Residency", "MiB", "frames", frames,
-                           {lineOf("images", kBlue, report.streamed,
-                                   [](const FrameSample& f) { return mib(f.imageBytes); }),
-                            lineOf("wanted", kGreen, report.streamed,
-                                   [](const FrameSample& f) { return mib(f.wantedBytes); }),
-                            lineOf("budget", kRed, report.streamed,
-                                   [&](const FrameSample&) { return mib(report.budgetBytes); })}));
-    plots.push_back(plotOf("Queue", "groups and textures", "frames", frames,
-                           {lineOf("groups under way", kBlue, report.streamed,
-                                   [](const FrameSample& f) { return f.groups; }),
-                            lineOf("textures that wait for levels", kRed, report.streamed,
-                                   [](const FrameSample& f) { return f.missing; })}));
-    double longest = 1e-3;
+        lines.push_back(lineOf("frame, all resident", "c1", report.resident, total));
+    const std::vector<double> times = valuesOf(report.streamed, total);
+    Json plots = {plotOf("GPU time of a frame", "ms", "frames", frames,
+                         scaleOf(times, 0, "frame ", true), lines)};
+    const double budget = double(report.budgetMilliseconds);
+    const char* const where = report.queue == "frames" ? "inside the frame" : "beside the frame";
+    Json own = plotOf("GPU time of streaming", "ms", "frames", frames,
+                      scaleOf(valuesOf(report.streamed, part), 1.25 * budget, "frame ", true),
+                      Json::array({lineOf(where, "c0", report.streamed, part)}));
+    own["marks"].push_back(mark("budget", budget));
+    plots.push_back(std::move(own));
+    return plots;
+}
+
+// Makes a plot of bands: how many textures have all of their levels, lack one, and so on.
+Json levelPlot(const Report& report)
+{
+    const char* const names[kLevelBands] = {"all levels", "without the largest", "without two",
+                                            "without three", "without four or more"};
+    const size_t count = report.streamed.size(), columns = std::min(count, kColumns);
+    Json lines = Json::array();
+    double most = 0;
+    for (uint32_t band = 0; band < kLevelBands; ++band) {
+        // A column is one frame, not a maximum: the bands of a frame add up to its textures.
+        std::vector<uint32_t> values;
+        for (size_t i = 0; i < columns; ++i)
+            values.push_back(report.streamed[i * count / columns].textures[band]);
+        lines.push_back({{"name", names[band]},
+                         {"colour", "shade" + std::to_string(band)},
+                         {"values", values}});
+    }
+    for (const FrameSample& frame : report.streamed) {
+        const auto& bands = frame.textures;
+        most = std::max(most, double(std::accumulate(bands.begin(), bands.end(), 0u)));
+    }
+    Json plot = plotOf("Residency by level", "textures", "frames", double(count),
+                       Scale{std::max(most, 1.0), ""}, lines);
+    plot["stacked"] = true;
+    return plot;
+}
+
+Json latencyPlot(const Report& report)
+{
+    std::vector<double> all;
     for (const ClassLatencies& group : report.latencies)
-        longest = std::max(longest, percentile(group.milliseconds, 1));
-    const char* const colours[] = {kGrey, kRed, kBlue};
-    Json latencies = Json::array();
+        all.insert(all.end(), group.milliseconds.begin(), group.milliseconds.end());
+    // This scale lies across.
+    const Scale scale = scaleOf(all, 1e-3, "a group", false);
+    const char* const colours[] = {"c2", "c1", "c0"};
+    Json lines = Json::array();
     for (size_t i = 0; i < report.latencies.size(); ++i)
-        latencies.push_back(lineOf(report.latencies[i].name, colours[i % 3],
-                                   cumulative(report.latencies[i].milliseconds, longest)));
-    plots.push_back(plotOf("Latency from submit to the event", "% of groups that have ended", "ms",
-                           longest, latencies));
+        lines.push_back(lineOf(report.latencies[i].name, colours[i % 3],
+                               cumulative(report.latencies[i].milliseconds, scale.top)));
+    return plotOf("Latency from submit to the event", "% of groups that have ended", "ms",
+                  scale.top, Scale{100, scale.beyond}, lines);
+}
+
+Json plotsOf(const Report& report)
+{
+    const double frames = double(report.streamed.size());
+    Json plots = timePlots(report);
+    const double budget = mib(report.budgetBytes);
+    Json memory = plotOf("Residency", "MiB", "frames", frames,
+                         {lineOf("images", "c0", report.streamed,
+                                 [](const FrameSample& f) { return mib(f.imageBytes); }),
+                          lineOf("wanted", "c1", report.streamed,
+                                 [](const FrameSample& f) { return mib(f.wantedBytes); })});
+    memory["top"] = std::max(memory["top"].get<double>(), 1.2 * budget);
+    memory["marks"].push_back(mark("budget", budget));
+    plots.push_back(std::move(memory));
+    plots.push_back(levelPlot(report));
+    plots.push_back(plotOf("Queue", "groups and textures", "frames", frames,
+                           {lineOf("groups under way", "c0", report.streamed,
+                                   [](const FrameSample& f) { return f.groups; }),
+                            lineOf("textures that wait for levels", "c1", report.streamed,
+                                   [](const FrameSample& f) { return f.missing; })}));
+    plots.push_back(latencyPlot(report));
     if (!report.memory.empty())
         plots.push_back(plotOf("Memory under random teleports", "MiB", "s",
                                double(report.memory.back().seconds),
-                               {lineOf("process", kBlue, report.memory,
+                               {lineOf("process", "c0", report.memory,
                                        [](const MemorySample& m) { return mib(m.residentBytes); }),
-                                lineOf("device", kGreen, report.memory,
+                                lineOf("device", "c1", report.memory,
                                        [](const MemorySample& m) { return mib(m.deviceBytes); })}));
     return plots;
 }
@@ -252,7 +375,7 @@ std::string pageOf(const Report& report)
     for (const auto& [name, spread] : data["latency_ms"].items())
         rows.push_back(Json::array({"latency, " + name, spread}));
     data["times"] = rows;
-    data["plots"] = plotsOf(report, streaming);
+    data["plots"] = plotsOf(report);
     return sluice::htmlPage(kViewerPage, sluice::scriptText(data.dump()));
 }
 

@@ -1,56 +1,64 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the measurements of a run, as JSON and as a page with plots that needs no other file.
+// Writes what a run measured: as JSON, and as a page with plots that needs no other file.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tools/samples/viewer/residency.h"
 
 namespace viewer {
 
 struct FrameSample {
     float milliseconds;          // GPU time of the whole frame
-    float streamingMilliseconds; // batches in it, or outside that ended meanwhile
+    float streamingMilliseconds; // of batches inside the frame, or that ended during it
     uint64_t imageBytes, wantedBytes;
-    uint32_t groups;  // under way
+    uint32_t groups;  // groups under way
     uint32_t missing; // textures that wait for levels
+    // Textures in memory, by how many of their largest levels are absent.
+    std::array<uint32_t, kLevelBands> textures;
 };
 
 struct BatchSample {
     float predicted, measured; // milliseconds
-    uint64_t bytes;            // decoded
+    uint64_t bytes;            // decoded bytes
 };
 
 struct MemorySample {
     float seconds;
-    uint64_t residentBytes; // of the process
+    uint64_t residentBytes; // of the whole process
     uint64_t deviceBytes;   // allocated by the viewer
 };
 
 struct ClassLatencies {
     std::string name;
-    std::vector<float> milliseconds; // from submit to the end event
+    std::vector<float> milliseconds; // of each group, from submit to the event that it has ended
 };
 
 struct Comparison {
     bool wasMade = false;
     uint64_t differentBytes = 0;
-    uint32_t reducedTextures = 0; // those that lacked levels when streamed
+    uint32_t reducedTextures = 0; // textures without all levels in the streamed frame
 };
 
 struct Report {
     std::string device, context, maps;
-    std::string queue; // of batches: frames (they are in frames), own, or shared with frames
+    // Where batches run: "frames" (recorded into frames), "own" (a queue of their own) or "shared".
+    std::string queue;
     bool isBindless = false, hasTimestamps = false;
     uint32_t width = 0, height = 0;
     float budgetMilliseconds = 0;
+    float loadMilliseconds = 0; // GPU time of the load in each frame; 0: no load
     uint64_t budgetBytes = 0;
-    std::vector<FrameSample> streamed, resident; // frames of the same flight
+    // Frames of the same flight, with streaming and without.
+    std::vector<FrameSample> streamed, resident;
     std::vector<BatchSample> batches;
     std::vector<ClassLatencies> latencies;
-    std::vector<MemorySample> memory; // with random teleports
+    std::vector<MemorySample> memory; // while the camera jumps about
     Comparison comparison;
-    float floorMilliseconds = 0; // of a batch, as learnt
+    float floorMilliseconds = 0; // fixed cost of a batch, as the streamer has learnt it
     uint32_t textures = 0, bias = 0;
     uint64_t raised = 0, lowered = 0, cancelled = 0, damaged = 0;
     uint64_t bytesRead = 0, bytesDecoded = 0, wastedBytes = 0;
@@ -59,9 +67,13 @@ struct Report {
     uint32_t validationErrors = 0;
 };
 
-// Returns the value that `share` of the values do not exceed; 0 if there are none.
+// Returns the smallest value that at least `share` of all values do not exceed; 0 if there are
+// none.
 double percentile(std::vector<float> values, double share);
-// Returns whether memory in the last tenth of the samples has not grown since the first fifth.
+// Returns the frames per second of the slowest hundredth of the frames; 0 if there are none.
+double lowestHundredth(std::vector<float> milliseconds);
+// Returns whether memory in the last tenth of the samples is no larger than its maximum between the
+// first fifth and the half of the samples. 2 % and kNoise more are allowed.
 bool isFlat(const std::vector<MemorySample>& samples);
 
 std::string jsonOf(const Report& report);

@@ -47,7 +47,8 @@ uint32_t Residency::target(const Texture& texture, uint32_t bias) const
     return std::max(wanted, texture.best);
 }
 
-// Returns the bytes of all wanted levels, including the tails, which are images of their own.
+// Returns how many bytes all wanted levels would take with this bias. Tails are images of their
+// own, so they are counted separately.
 uint64_t Residency::bytesWith(uint32_t bias) const
 {
     uint64_t bytes = 0;
@@ -59,8 +60,9 @@ uint64_t Residency::bytesWith(uint32_t bias) const
     return bytes;
 }
 
-// A quarter of the budget is reserved for images that exist twice while a texture changes. The bias
-// is reduced only if a little more than that then stays free.
+// Raises the bias until the wanted levels fit into 3/4 of the budget; the rest is for images that
+// exist twice while a texture changes. Lowers the bias by one only if 1/8 of these 3/4 stays free
+// even so; otherwise the bias could change in every frame.
 void Residency::chooseBias()
 {
     const uint64_t most = m_settings.budget / 4 * 3;
@@ -71,8 +73,9 @@ void Residency::chooseBias()
     m_wantedBytes = bytesWith(m_bias);
 }
 
-// Lowers textures that have more levels than they should until `bytes` bytes will become free.
-// Returns how many bytes will.
+// Lowers textures that have more levels than they should, until that will free `bytes` bytes.
+// Returns how many bytes it will free. `free` is the memory that is free now, from which the
+// function subtracts what new, smaller images take.
 uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
 {
     std::vector<uint32_t> surplus;
@@ -89,8 +92,8 @@ uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
         if (freed >= bytes) break;
         const Texture& texture = m_textures[index];
         uint32_t level = target(texture);
-        // A lowered texture also needs a new image, unless only its tail is left. Without memory
-        // for a new image, the texture falls back to its tail.
+        // A lowered texture needs a new, smaller image, unless only its tail is left. If there is
+        // no memory for that image, the texture keeps only its tail.
         uint64_t cost = level < texture.tail ? texture.bytes(level) : 0;
         if (cost > free) {
             level = texture.tail;
@@ -117,8 +120,7 @@ void Residency::raiseAll(uint64_t free, uint64_t soonFree)
             m_steps.push_back({ResidencyStep::raise, index, level});
             continue;
         }
-        // Stops here, because less urgent textures must not take the memory that is about to become
-        // free.
+        // Stop here: less urgent textures must not take the memory that is about to become free.
         if (cost <= free + soonFree || makeRoom(cost - free - soonFree, free) != 0) return;
     }
 }
@@ -131,7 +133,7 @@ const std::vector<ResidencyStep>& Residency::plan(uint64_t usedBytes, uint64_t s
     for (uint32_t i = 0; i < m_textures.size(); ++i) {
         const Texture& texture = m_textures[i];
         if (texture.isBusy()) {
-            // The levels are no longer wanted, because the camera has turned away.
+            // The camera has turned away, so the levels under way are not wanted any more.
             const bool isTail = texture.coming == texture.tail;
             if (texture.coming < target(texture) && !(isTail && texture.isInUse))
                 m_steps.push_back({ResidencyStep::cancel, i, texture.coming});

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides which mip levels of which textures are in memory. It works on plain numbers without
-// Vulkan: the caller makes the images and reports the result of each step.
+// Decides which mip levels of which textures are in memory. This code knows numbers only and no
+// Vulkan: the caller makes images and reports what became of each step.
 //
-// The GPU reports for each texture the finest level that a pixel wanted. A texture is raised as
-// soon as a finer level is wanted. Its wanted level drops only after some seconds, so that looking
-// away for a moment costs nothing. Levels that are no longer wanted stay until their memory is
-// needed; textures that were seen longest ago are lowered first. If the wanted levels alone exceed
-// the budget, all textures get coarser by the same bias, regardless of their order.
+// The GPU reports the finest level of each texture that a pixel wanted. A texture gets finer levels
+// (is raised) as soon as they are wanted. They stop being wanted only when no pixel has wanted them
+// for lowerAfter frames, so that looking away for a moment costs nothing. Levels that are not
+// wanted stay until their memory is needed. The texture that has not been seen for longest loses
+// such levels (is lowered) first. If the wanted
+// levels do not fit into the budget, all textures become coarser by the same number of levels, the
+// bias. A texture's tail, its smallest levels, stays as long as the texture is in use.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +16,13 @@
 
 namespace viewer {
 
-constexpr uint32_t kNotSeen = 0xffffffff; // a level that no pixel wanted
+constexpr uint32_t kNotSeen = 0xffffffff; // no pixel wanted the texture
+constexpr uint32_t kLevelBands = 5;       // none of a texture's levels is absent, or 1, 2, 3, more
 
 struct ResidencySettings {
-    uint64_t budget = 0;        // bytes of images, including old ones that still wait for the GPU
-    uint32_t lowerAfter = 90;   // frames
-    uint32_t stepsPerFrame = 8; // most images made per frame
+    uint64_t budget = 0;        // bytes of all images, with those that still wait for the GPU
+    uint32_t lowerAfter = 90;   // frames that a texture keeps detail which no pixel needs
+    uint32_t stepsPerFrame = 8; // images made in a frame, at most
 };
 
 struct ResidencyStep {
@@ -29,39 +32,39 @@ struct ResidencyStep {
         cancel
     } kind;
     uint32_t texture;
-    uint32_t level; // first resident level after the step; the number of levels: none
+    uint32_t level; // first level in memory after the step; no level if it is the number of levels
 };
 
 class Residency {
 public:
     explicit Residency(const ResidencySettings& settings) : m_settings(settings) {}
 
-    // bytesFrom[k] is the bytes of an image with level k and all smaller levels. `tail` is the
-    // first level that stays resident as long as the texture is in use.
+    // bytesFrom[k] is how many bytes an image with level k and all smaller levels takes. `tail` is
+    // the first level of the tail. Returns the texture's number.
     uint32_t add(std::vector<uint64_t> bytesFrom, uint32_t tail);
-    // Textures that are not in use may lose all of their levels.
+    // A texture that is not in use may lose its tail too.
     void setInUse(uint32_t texture, bool isInUse) { m_textures[texture].isInUse = isInUse; }
-    // Wants level 0 of all textures in use, regardless of the feedback and the budget.
+    // If on, level 0 of every texture in use is wanted, whatever the feedback and the budget are.
     void wantEverything(bool isOn) { m_wantsEverything = isOn; }
 
-    // Takes what a frame's pixels wanted: the finest level, and how many of the sampled pixels
-    // wanted the texture.
+    // Takes what a frame's pixels wanted of a texture: the finest level, and how many of the pixels
+    // that reported wanted the texture.
     void feedback(uint32_t texture, uint32_t level, uint32_t pixels, uint64_t frame);
 
-    // Returns the steps to take now. usedBytes is the size of all images, soonFreeBytes that of
-    // retired images that wait for the GPU. The caller must answer each step by started() and later
-    // finished() or failed(), or by lowered().
+    // Returns the steps to take now. usedBytes is the size of all images, soonFreeBytes of those
+    // that will be destroyed when the GPU is done with them. The caller answers each step by
+    // started() and later finished() or failed(), or by lowered().
     const std::vector<ResidencyStep>& plan(uint64_t usedBytes, uint64_t soonFreeBytes);
     void started(uint32_t texture, uint32_t level) { m_textures[texture].coming = level; }
     void finished(uint32_t texture, bool isThere);
-    // The levels under way are damaged, so only coarser ones can be used.
+    // Says that the levels under way are damaged. From now on only coarser levels are used.
     void failed(uint32_t texture);
     void lowered(uint32_t texture, uint32_t level);
 
-    // Returns the number of missing levels times the share of the screen. Tails come before
-    // everything else.
+    // Returns the number of missing levels times (1 + the number of pixels that wanted the
+    // texture). Tails come before everything else.
     int32_t priority(uint32_t texture) const;
-    // Returns whether everything that is wanted is resident.
+    // Returns whether everything wanted is in memory.
     bool isSettled() const;
     uint32_t resident(uint32_t texture) const { return m_textures[texture].resident; }
     bool isBusy(uint32_t texture) const { return m_textures[texture].isBusy(); }
@@ -75,11 +78,11 @@ private:
         std::vector<uint64_t> bytesFrom;
         uint32_t tail;
         uint32_t resident, coming; // coming == resident: nothing is under way
-        uint32_t wanted;           // with hysteresis
-        uint32_t finest;           // wanted since `since`
-        uint64_t since, seen;      // frames
+        uint32_t wanted;           // first wanted level; it becomes coarser only after lowerAfter
+        uint32_t finest;           // the finest level wanted since frame `since`
+        uint64_t since, seen;      // frame numbers
         uint32_t pixels;
-        uint32_t best; // the first level that is not known to be damaged
+        uint32_t best; // the first level not known to be damaged
         bool isInUse;
 
         uint32_t levels() const { return uint32_t(bytesFrom.size()); }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 
 #include "tools/samples/viewer/patch.h"
@@ -13,15 +12,15 @@ namespace viewer {
 namespace {
 
 constexpr size_t kMaxPoints = 48;
-constexpr float kEyeHeight = 40; // above the origin of a thing; a unit is about 3 cm
+constexpr float kEyeHeight = 40; // above the place of an entity; a unit is about 3 cm
 
 float distanceOf(const Vector& a, const Vector& b)
 {
     return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// Light is stored at a quarter of its strength, so that bright places keep their differences. This
-// restores the full strength; colours brighter than white keep their hue.
+// Maps store light at a quarter of its strength, so that bright places keep their differences. This
+// restores the strength; colours that would be brighter than white keep their hue.
 void brighten(const uint8_t* light, uint8_t* brightened)
 {
     const uint32_t brightest =
@@ -71,8 +70,9 @@ void addFace(const BspMap& map, const BspFace& face, SceneData& scene)
         scene.indices.push_back(first + index);
 }
 
-// Makes a path through the points at which players start and items lie. From each point it leads to
-// the nearest visible point or, if none is visible, to the nearest point.
+// Makes a path through the points at which players start and items lie. After each point comes the
+// nearest of the points that are left and visible from it. If none of these is visible, the nearest
+// comes next.
 std::vector<WayPoint> wayOf(const BspMap& map)
 {
     std::vector<Vector> points;
@@ -114,7 +114,7 @@ std::vector<WayPoint> wayOf(const BspMap& map)
 SceneData makeScene(const BspMap& map, const Materials& materials)
 {
     SceneData scene;
-    // Groups the faces by cover and texture, because one call draws each group.
+    // Faces with the same cover and texture are drawn by one call.
     std::map<std::pair<Cover, std::string>, std::vector<const BspFace*>> draws;
     for (const BspFace& face : map.faces) {
         const BspShader& shader = map.shaders[face.shader];

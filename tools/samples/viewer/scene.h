@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parts of a map that are drawn: vertices, triangles sorted by texture, lightmaps as sampled,
-// and points to fly past.
+// The parts of a map that are drawn: vertices, triangles sorted by texture, and lightmaps in the
+// form in which shaders sample them. Also the points to fly past.
 #pragma once
 
 #include <array>
@@ -17,18 +17,18 @@ using Vector = std::array<float, 3>;
 // A point that the flight passes.
 struct WayPoint {
     Vector position;
-    bool seesNext; // the line to the next point is free
+    bool seesNext; // nothing solid lies between this point and the next
 };
 
 struct SceneVertex {
     float position[3];
     float texture[2];
-    float lightmap[3]; // the last is the layer; layer 0 is white
+    float lightmap[3]; // x, y, and the layer; layer 0 is white
     uint8_t colour[4];
 };
 
 struct SceneDraw {
-    uint32_t texture; // of SceneData::textures
+    uint32_t texture; // index in SceneData::textures
     Cover cover;
     uint32_t firstIndex, indexCount;
 };
@@ -36,11 +36,11 @@ struct SceneDraw {
 struct SceneData {
     std::vector<SceneVertex> vertices;
     std::vector<uint32_t> indices;
-    std::vector<SceneDraw> draws;      // opaque ones first, in the order of Cover
-    std::vector<std::string> textures; // names as textureName makes them
-    std::vector<uint8_t> lightmaps;    // layers of 128 x 128 texels of four bytes
+    std::vector<SceneDraw> draws;      // opaque ones first, sorted by Cover
+    std::vector<std::string> textures; // names in the form of textureName
+    std::vector<uint8_t> lightmaps;    // layers of 128 x 128 texels, four bytes each
     uint32_t lightmapLayers = 0;
-    std::vector<WayPoint> way; // near players and items; at least one
+    std::vector<WayPoint> way; // where players start and items lie; at least one point
 };
 
 SceneData makeScene(const BspMap& map, const Materials& materials);

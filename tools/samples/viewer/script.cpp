@@ -9,9 +9,9 @@ namespace viewer {
 
 namespace {
 
-using Line = std::vector<std::string>; // words; a brace is always a word of its own
+using Line = std::vector<std::string>; // words of a line; each brace is a line of its own
 
-// Returns the lines in lower case without comments.
+// Returns the lines of a script as words in lower case, without comments.
 std::vector<Line> linesOf(const std::string& text)
 {
     std::vector<Line> lines;
@@ -68,8 +68,9 @@ Cover coverOf(const Line& line)
     return Cover::added;
 }
 
-// A material shows its first stage that has an image, with the cover of that stage. A stage that
-// multiplies the lightmap below it makes the material opaque.
+// Reads materials. A material shows the first of its stages that has an image, with that stage's
+// cover. If a lightmap stage comes before it, the image multiplies the lightmap and nothing behind
+// the surface, so the material is opaque unless it is masked.
 class Reader {
 public:
     void take(const Line& line)

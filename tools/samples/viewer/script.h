@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shader scripts. The viewer takes only two things from them: which texture to show, if any, and
-// how it covers the surfaces behind it. Stages that scroll, pulse or glow are ignored.
+// Reads shader scripts. The viewer needs two things of them: which texture a surface shows, and how
+// the surface covers what is behind it. Stages above the first with an image, which often scroll,
+// pulse or glow, are ignored.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,17 @@ enum class Cover : uint32_t {
 };
 
 struct Material {
-    std::string texture; // without an extension; empty: nothing is drawn
+    std::string texture; // name without extension; empty: the surface is not drawn
     Cover cover = Cover::opaque;
 };
 
-using Materials = std::map<std::string, Material>; // by name, lower case
+using Materials = std::map<std::string, Material>; // by name in lower case
 
-// Adds the materials that a script defines; later definitions replace earlier ones. Any text is
-// accepted: parts that make no sense are skipped.
+// Adds the materials that a script defines; a later definition replaces an earlier one. Parts that
+// make no sense are skipped, so any text is accepted.
 void readScript(const std::string& text, Materials& materials);
 
-// Returns a texture's path in the form used for lookups: in lower case, with '/' for '\', and
-// without an extension.
+// Returns a texture's path as it is looked up: in lower case, with '/' for '\', without extension.
 std::string textureName(std::string path);
 
 } // namespace viewer

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Submits the streamer's batches in submits of their own, beside the frames. A batch that exceeds
-// its budget, which a single tile may cause, then delays no frame. The batches go to a compute
-// queue if the device has one, else to a second queue, else between the frames.
+// Submits the streamer's batches by themselves, beside the frames. So a batch that takes longer
+// than its budget, as a single large tile can, delays no frame. Batches go to a queue for compute
+// alone; if there is none, to a second queue; if there is none either, to the queue of the frames,
+// where they run between frames.
 #pragma once
 
 #include <vector>
@@ -15,19 +16,19 @@ class StreamQueue {
 public:
     explicit StreamQueue(Device& device) : m_engine(device.engine()) {}
 
-    // Records the work that is ready and submits it, unless all of the streamer's batches are under
+    // Records what is ready and submits it, unless as many batches as the streamer allows are under
     // way.
     void submit(Streaming& streaming, float milliseconds, bool isMeasured);
-    // The result of a batch that has ended since the last call of takeEnded.
+    // A batch that has ended since the last call of takeEnded().
     struct Ended {
         BatchSample sample;
         bool isMeasured;
     };
     std::vector<Ended> takeEnded();
 
-    // A frame that shows streamed textures waits for the value that the semaphore has when the
-    // frame is recorded. That value is already reached, so the wait only makes memory visible and
-    // does not delay the frame.
+    // A frame that shows streamed textures waits for the value that this semaphore has when the
+    // frame is recorded. The value has been reached, so the wait delays nothing. It is needed
+    // because it makes what the batches wrote visible to the frame.
     VkSemaphore semaphore() const { return m_engine.semaphore(); }
     uint64_t finished() const { return m_engine.doneValue(); }
 
@@ -39,8 +40,8 @@ private:
 
     static_assert(kMaxBatches <= sluice::VulkanEngine::kFrames);
     sluice::VulkanEngine& m_engine;
-    Slot m_slots[kMaxBatches]; // by the batch's semaphore value
-    uint64_t m_taken = 0;      // batches that takeEnded has returned
+    Slot m_slots[kMaxBatches]; // index: the batch's semaphore value modulo kMaxBatches
+    uint64_t m_taken = 0;      // batches that takeEnded() has returned
 };
 
 } // namespace viewer

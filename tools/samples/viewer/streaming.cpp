@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/samples/viewer/streaming.h"
 
-#include <algorithm>
-#include <cfloat>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -12,19 +10,22 @@
 
 namespace viewer {
 
-using ::require; // the overload for SluiceStatus, beside that for VkResult
+using ::require; // overload for SluiceStatus, beside that for VkResult
 
 namespace {
 
 constexpr uint32_t kMaxGroups = 4096;
 constexpr uint32_t kMaxRequests = 32768;
-constexpr int32_t kReserveAbove = 1 << 29;             // between levels and tails
-constexpr uint32_t kMinTiles = 16, kMaxAge = 4;        // frames that small batches wait
-constexpr uint64_t kMaxFileSize = uint64_t{256} << 20; // bytes of a map or a script
-constexpr size_t kMaxLatencies = 1 << 20;              // kept per class
+// The streamer keeps some room for groups of at least this priority: those of tails, and those of
+// levels that very many pixels miss (Residency::priority).
+constexpr int32_t kReserveAbove = 1 << 29;
+// A batch has at least kMinTiles tiles, unless a tile has waited for more than kMaxAge frames.
+constexpr uint32_t kMinTiles = 16, kMaxAge = 4;
+constexpr uint64_t kMaxFileSize = uint64_t{256} << 20; // most bytes of a map or a script
+constexpr size_t kMaxLatencies = 1 << 20;              // how many are kept for each class
 
-// Returns where the path begins by which a game finds the file. The part before it is the folder
-// that was packed.
+// Returns where in an asset's name the path begins by which the game knows the file. Before that
+// path may stand the folder that was packed.
 size_t gamePath(const std::string& name)
 {
     for (size_t at = 0; at < name.size(); ++at) {
@@ -68,6 +69,7 @@ void Streaming::stop()
 void Streaming::destroyAll()
 {
     stop();
+    if (m_pipelines.joinable()) m_pipelines.join();
     sluiceDestroyStreamVulkan(m_gpu);
     sluiceDestroyContext(m_context);
     for (const Buffer& buffer : m_buffers)
@@ -114,7 +116,8 @@ void Streaming::createStreamer(const StreamingOptions& options)
     };
     const uint64_t ring = uint64_t{options.ringMiB} << 20;
     info.source = make(ring, Memory::host);
-    info.output = make(ring, options.decodesOnGpu ? Memory::local : Memory::host);
+    // If the host can write to the output ring, the streamer's threads decode too.
+    info.output = make(ring, options.decodesOnGpu ? Memory::mapped : Memory::host);
     info.control = make(needs.controlSize, Memory::upload);
     info.results = make(needs.resultsSize, Memory::host);
     info.scratch = make(needs.scratchSize, Memory::local).buffer;
@@ -134,11 +137,22 @@ void Streaming::open(const std::string& path)
         if (count == 0) std::this_thread::yield();
     }
     require(event.status, path.c_str());
-    // Creates all pipelines that this archive can need, so that none is created later.
+    createPipelines();
+}
+
+// Makes all pipelines that this archive may need, in a thread. Until they are there, the streamer's
+// threads decode.
+void Streaming::createPipelines()
+{
     SluicePipelinesInfo pipelines = {};
     require(sluiceStreamGetKernels(m_file, &pipelines.kernels), "sluiceStreamGetKernels");
-    if (pipelines.kernels != 0)
-        require(sluiceCreatePipelines(m_context, &pipelines, nullptr), "sluiceCreatePipelines");
+    if (pipelines.kernels == 0) return;
+    m_pipelines = std::thread([this, pipelines] {
+        const SluiceStatus status = sluiceCreatePipelines(m_context, &pipelines, nullptr);
+        if (status != SLUICE_OK)
+            std::fprintf(stderr, "viewer: no pipelines, so that threads decode: %s\n",
+                         sluiceGetStatusText(status));
+    });
 }
 
 SluiceArchiveAsset Streaming::asset(uint32_t index) const
@@ -177,7 +191,7 @@ SluiceStreamGroup Streaming::submit(const std::vector<SluiceStreamRequest>& requ
     info.priority = priority;
     SluiceStreamGroup group = 0;
     const SluiceStatus status = sluiceStreamSubmit(m_streamer, &info, &group);
-    if (status == SLUICE_ERROR_NOT_READY) return 0;
+    if (status == SLUICE_ERROR_FULL) return 0;
     require(status, "sluiceStreamSubmit");
     m_pending[group] = {groupClass, key, Clock::now()};
     return group;

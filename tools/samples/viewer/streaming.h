@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The streamer: its memory, the archive, names of what is in it, and how long groups take.
+// The streamer: its memory, the archive and the names in it, and how long groups take.
 #pragma once
 
 #include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tools/samples/viewer/device.h"
@@ -14,8 +15,9 @@
 
 namespace viewer {
 
-// Says what a group loads: scripts, which the start waits for; maps' files, geometry and lightmaps;
-// tails, without which a texture cannot be shown; finer levels.
+// The kind of data that a group loads. script: a shader script; the start waits for all of them.
+// map: the file of a map, or its geometry and lightmaps. tail: the smallest levels of a texture,
+// without which the texture cannot be shown. level: finer levels of a texture.
 enum class GroupClass : uint32_t {
     script,
     map,
@@ -25,18 +27,18 @@ enum class GroupClass : uint32_t {
 };
 constexpr const char* kGroupClassNames[] = {"script", "map", "tail", "level"};
 
-constexpr uint32_t kMaxBatches = 4; // under way; more than frames in flight
+constexpr uint32_t kMaxBatches = 4; // batches under way; more than frames in flight
 
 struct StreamingOptions {
     std::string archive;
     bool decodesOnGpu = true;
-    uint32_t ringMiB = 64; // for stored bytes, and again for decoded bytes
+    uint32_t ringMiB = 64; // for stored bytes, and as much for decoded bytes
     uint32_t threads = 2;
 };
 
 struct EndedGroup {
     GroupClass groupClass;
-    uint64_t key; // the key given to submit
+    uint64_t key; // the key that submit() got
     SluiceStatus status;
 };
 
@@ -44,13 +46,14 @@ class Streaming {
 public:
     Streaming(Device& device, const StreamingOptions& options);
     ~Streaming();
-    // After this no group writes anywhere, and none can be submitted. No batch may be running.
+    // Destroys the streamer. After this, groups write nothing any more and none can be submitted.
+    // The caller makes sure that no batch is running.
     void stop();
     Streaming(const Streaming&) = delete;
     Streaming& operator=(const Streaming&) = delete;
 
-    // Assets by name: textures by the names that textureName makes, maps by names without folder
-    // and extension.
+    // Maps a name to the index of the asset in the archive. Textures and scripts have names as
+    // textureName() makes them; maps have names without folder and extension.
     using Names = std::map<std::string, uint32_t>;
     const Names& textures() const { return m_textures; }
     const Names& maps() const { return m_maps; }
@@ -58,24 +61,25 @@ public:
     SluiceArchiveAsset asset(uint32_t index) const;
     SluiceStreamFile file() const { return m_file; }
 
-    // Returns 0 if the streamer is full; then try again in the next frame.
+    // Returns 0 if the streamer is full. Then the caller tries again in the next frame.
     SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests, int32_t priority,
                              GroupClass groupClass, uint64_t key);
     void setPriority(SluiceStreamGroup group, int32_t priority);
     void cancel(SluiceStreamGroup group);
-    // Returns a request that reads a whole asset into host memory.
+    // Returns a request that reads a whole asset into `bytes`.
     SluiceStreamRequest readAsset(uint32_t index, std::vector<uint8_t>& bytes) const;
-    // Reads a whole asset and waits for it, because the start needs some assets at once.
+    // Reads a whole asset and waits for it. This is for scripts, without which nothing can start.
     std::vector<uint8_t> readAssetNow(uint32_t index);
 
     std::vector<EndedGroup> poll();
-    // Records into a command buffer whose submit signals the semaphore with `value`.
+    // Records a batch. The submit of `commands` must signal the semaphore with `value`.
     SluiceStreamBatch record(VkCommandBuffer commands, float milliseconds, VkSemaphore semaphore,
                              uint64_t value);
     SluiceStreamCounters counters() const;
-    size_t pending() const { return m_pending.size(); } // groups whose end has not been polled
+    size_t pending() const { return m_pending.size(); } // groups whose end poll() has not returned
 
-    const std::vector<float>& latencies(GroupClass groupClass) const // milliseconds
+    // Returns the milliseconds from submit to end of each group of the class that has ended.
+    const std::vector<float>& latencies(GroupClass groupClass) const
     {
         return m_latencies[uint32_t(groupClass)];
     }
@@ -92,6 +96,7 @@ private:
     void createContext(bool decodesOnGpu);
     void createStreamer(const StreamingOptions& options);
     void open(const std::string& path);
+    void createPipelines();
     void indexNames();
     void destroyAll();
 
@@ -100,6 +105,7 @@ private:
     SluiceStreamGpu* m_gpu = nullptr;
     SluiceStreamer m_streamer = nullptr;
     SluiceStreamFile m_file = nullptr;
+    std::thread m_pipelines; // makes the pipelines
     std::vector<Buffer> m_buffers;
     Names m_textures, m_maps, m_scripts;
     std::map<SluiceStreamGroup, Pending> m_pending;

@@ -12,10 +12,13 @@ using ::require;
 
 namespace {
 
-constexpr uint32_t kMaxSlots =
-    2 * kMaxTextures + 512;           // a tail and a detailed image each, and old ones
-constexpr uint64_t kTailSize = 65536; // smaller levels are the tail, as the packer cuts them
-constexpr uint32_t kGreySide = 8;     // texels of the texture for what is missing
+// A texture has up to two images, a tail and a detailed one. 512 more are for images that are
+// loaded, or wait to be destroyed.
+constexpr uint32_t kMaxSlots = 2 * kMaxTextures + 512;
+// Levels of fewer bytes than this form the tail. The packer gives larger levels tiles of their own
+// (kImageTile), and lets smaller ones share tiles.
+constexpr uint64_t kTailSize = 65536;
+constexpr uint32_t kGreySide = 8; // side of the grey texture, in texels
 
 VkImageMemoryBarrier barrierOf(VkImage image, VkImageLayout from, VkImageLayout to, uint32_t level,
                                uint32_t levels)
@@ -69,8 +72,8 @@ Textures::~Textures()
         destroy(retired.image);
 }
 
-// Makes texture 0, the replacement for missing ones. It is streamed from host memory like any other
-// texture and has one level.
+// Makes texture 0, which stands in for missing ones. It has one level, which is streamed from host
+// memory.
 void Textures::makeDefault()
 {
     m_grey.assign(size_t{kGreySide} * kGreySide * 4, 128);
@@ -87,7 +90,7 @@ uint32_t Textures::find(const std::string& name)
 {
     const auto known = m_byName.find(name);
     if (known != m_byName.end()) return known->second;
-    uint32_t& number = m_byName[name]; // 0
+    uint32_t& number = m_byName[name]; // 0, the grey texture, so far
     const auto asset = m_streaming.textures().find(name);
     if (asset == m_streaming.textures().end() || m_textures.size() == kMaxTextures) return 0;
     Texture texture;
@@ -158,9 +161,19 @@ uint32_t Textures::reduced() const
     return reduced;
 }
 
+std::array<uint32_t, kLevelBands> Textures::byLevel() const
+{
+    std::array<uint32_t, kLevelBands> counts = {};
+    for (uint32_t i = 1; i < m_textures.size(); ++i) { // 0 is grey
+        const uint32_t absent = m_residency.resident(i);
+        if (absent < m_residency.levels(i)) ++counts[std::min<size_t>(absent, counts.size() - 1)];
+    }
+    return counts;
+}
+
 Textures::LevelImage Textures::makeImage(const SluiceImageInfo& info, uint32_t firstLevel)
 {
-    if (m_freeSlots.empty()) return {}; // too many old images wait for the GPU
+    if (m_freeSlots.empty()) return {}; // too many images wait for the GPU
     VkImageCreateInfo create = {};
     create.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
     create.imageType = VK_IMAGE_TYPE_2D;
@@ -202,15 +215,17 @@ void Textures::retire(LevelImage& image, uint64_t frame)
     image = {};
 }
 
-// Starts a new image with the levels from `level` on. Resident levels are copied from the old
-// image, finer levels are streamed. Shaders use the old image until all levels are there.
+// Begins to raise a texture: makes an image with the levels from `level` on. Levels in memory will
+// be copied from the old image, finer ones are streamed. Shaders use the old image until all levels
+// are there.
 void Textures::raise(uint32_t index, uint32_t level)
 {
     Texture& texture = m_textures[index];
     const uint32_t resident = m_residency.resident(index);
     texture.coming = makeImage(texture.info, level);
     if (!texture.coming.isThere()) return;
-    // A driver may need more memory for an image than the sizes of its levels say.
+    // m_residency has planned with the bytes of the levels. The budget is checked once more, since
+    // a driver may need more memory for an image.
     if (!m_wantsEverything && m_usedBytes > m_budget && index != 0) {
         destroy(texture.coming);
         return;
@@ -219,7 +234,8 @@ void Textures::raise(uint32_t index, uint32_t level)
     image.image = sluiceStreamImageHandle(texture.coming.image.image);
     image.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
     image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
-    // Another queue family does not know these stages.
+    // A family for compute alone has no fragment stage. There frames wait for a semaphore instead
+    // (StreamQueue::semaphore).
     if (m_device.streamingFamily() == m_device.family()) {
         image.stages = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
         image.accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
@@ -246,7 +262,7 @@ void Textures::raise(uint32_t index, uint32_t level)
     texture.group =
         m_streaming.submit(requests, texture.priority,
                            texture.tail.isThere() ? GroupClass::level : GroupClass::tail, index);
-    if (texture.group == 0) { // the streamer is full; tried again in the next frame
+    if (texture.group == 0) { // the streamer is full; try again in the next frame
         destroy(texture.coming);
         return;
     }
@@ -256,7 +272,8 @@ void Textures::raise(uint32_t index, uint32_t level)
     m_counts.raised += 1;
 }
 
-// Copies in this frame fill the smaller image before the draws, so that these may use it already.
+// Replaces a texture's image by a smaller one. This frame copies the levels before it draws, so
+// that its draws may use the smaller image already.
 void Textures::lower(uint32_t index, uint32_t level, uint64_t frame)
 {
     Texture& texture = m_textures[index];
@@ -279,7 +296,7 @@ void Textures::lower(uint32_t index, uint32_t level, uint64_t frame)
     m_counts.lowered += 1;
 }
 
-// Copies the levels of `to` that the texture has now.
+// Adds to m_copies a copy to `to` of those of its levels that the texture has in memory.
 void Textures::addCopy(const Texture& texture, const LevelImage& to)
 {
     const LevelImage& from = texture.current();
@@ -339,7 +356,7 @@ void Textures::ended(const EndedGroup& group)
         m_residency.finished(index, true);
         return;
     }
-    retire(texture.coming, UINT64_MAX); // copies of an earlier frame may still write to it
+    retire(texture.coming, UINT64_MAX); // copies of an earlier frame may still write into it
     if (group.status == SLUICE_ERROR_CANCELLED) {
         m_residency.finished(index, false);
         m_counts.cancelled += 1;
@@ -351,7 +368,7 @@ void Textures::ended(const EndedGroup& group)
 
 void Textures::update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame)
 {
-    for (Retired& retired : m_retired) // ended() does not know the current frame
+    for (Retired& retired : m_retired) // ended() did not know the current frame
         if (retired.frame == UINT64_MAX) retired.frame = frame - 1;
     const auto isFree = [&](const Retired& retired) { return retired.frame <= finishedFrame; };
     for (Retired& retired : m_retired) {
@@ -379,7 +396,7 @@ void Textures::update(VkCommandBuffer commands, uint64_t frame, uint64_t finishe
         Texture& texture = m_textures[i];
         if (texture.group == 0 || texture.isCancelled) continue;
         const int32_t priority = m_residency.priority(i);
-        // Only changes to at least twice or at most half the urgency matter.
+        // Tell the streamer only if the priority has at least doubled or halved.
         if (priority == texture.priority ||
             (priority / 2 < texture.priority && texture.priority / 2 < priority))
             continue;

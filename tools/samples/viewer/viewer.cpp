@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <chrono>
 #include <cstdio>
 #include <stdexcept>
 #include <thread>
@@ -18,14 +17,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After this many frames without a change, no further change will come: old wants have expired, and
-// every pixel has reported what it wants.
+// If nothing has changed for this many frames, nothing will: old wants have expired, and every
+// pixel has reported.
 constexpr uint32_t kSettledFrames = ResidencySettings{}.lowerAfter + 3 * kPatterns;
-constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // kSecondsOfTour is per map
-constexpr double kPatience = 300;                        // seconds that textures may take to settle
+// The default number of seconds of a flight through one map, and of a tour for each map.
+constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4;
+// How many seconds the viewer waits for maps, textures or groups before it gives up.
+constexpr double kPatience = 300;
+// How many seconds it waits until the load (load.h) takes the right time.
+constexpr double kLoadPatience = 60;
 constexpr std::chrono::nanoseconds kFrameTime(std::nano::den / kStepsPerSecond);
-constexpr uint32_t kTeleportSteps = 30; // between random teleports
-constexpr uint32_t kMapTeleports = 12;  // between maps, in random teleports
+constexpr uint32_t kTeleportSteps = 30; // from one random jump to the next
+constexpr uint32_t kMapTeleports = 12;  // random jumps until the map changes
 
 double secondsSince(Clock::time_point begin)
 {
@@ -89,7 +92,7 @@ void Viewer::createDevice()
 
 void Viewer::createStreaming()
 {
-    // On a software device, sluice's kernels are slower than its plain CPU code.
+    // On a software device, sluice's plain CPU code is faster than its kernels.
     m_decodesOnGpu =
         m_options.context == "gpu" || (m_options.context == "auto" && !m_device->isSoftware());
     StreamingOptions streaming;
@@ -118,7 +121,7 @@ void Viewer::chooseMaps()
 
 Viewer::~Viewer()
 {
-    // The streamer writes into the memory of maps until it is stopped.
+    // Until it is stopped, the streamer may write into memory that maps own.
     if (m_renderer) m_renderer->waitIdle();
     if (m_streaming) m_streaming->stop();
     m_map.reset();
@@ -154,7 +157,7 @@ void Viewer::takeResult(const FrameResult& result)
     }
 }
 
-// Batches outside frames end at any time. This adds their times to the report.
+// Adds the times of batches that have ended outside frames to the report.
 void Viewer::takeBatches()
 {
     for (const StreamQueue::Ended& batch : m_queue->takeEnded()) {
@@ -199,8 +202,8 @@ void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
     if (m_queue) takeBatches();
     takeResult(result);
     dispatchEvents();
-    // The value of the newest batch that is done. It covers all textures that the events above have
-    // brought into use.
+    // The semaphore value of the newest batch that has ended. All batches of textures that the
+    // events above have put into use have ended too, since values ascend.
     const uint64_t streamed = m_queue ? m_queue->finished() : 0;
     updateMaps();
     const uint64_t frame = m_renderer->frame();
@@ -229,7 +232,7 @@ void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
     m_pending.push_back({frame,
                          batch,
                          {0, 0, m_textures->usedBytes(), m_textures->wantedBytes(), counters.groups,
-                          m_textures->missing()},
+                          m_textures->missing(), m_textures->byLevel()},
                          isMeasured});
     m_pose = pose;
 }
@@ -240,7 +243,7 @@ void Viewer::beginMap(const std::string& name)
                                    name);
 }
 
-// Continues loading, and frees old maps that no frame uses.
+// Goes on loading, and frees old maps that no frame uses any more.
 void Viewer::updateMaps()
 {
     const uint64_t finished = m_renderer->finishedFrame();
@@ -258,7 +261,7 @@ bool Viewer::enterNext()
         m_oldMaps.emplace_back(std::move(m_map), m_renderer->frame());
     }
     m_map = std::move(m_next);
-    m_map->setInUse(true); // maps share textures
+    m_map->setInUse(true); // after setInUse(false), since both maps may use the same texture
     return true;
 }
 
@@ -291,21 +294,19 @@ void Viewer::fly()
         const std::string next = i + 1 < count ? m_options.maps[i + 1] : "";
         auto clock = Clock::now();
         uint64_t step = 0;
-        // The next map is loaded during the flight through this one. The flight goes on until it is
-        // there.
+        // The next map is loaded while the camera flies through this one; the flight goes on until
+        // it is loaded.
         while (m_isOpen && (step < steps || !(next.empty() || enterNext()))) {
             keepPace();
             tick(m_map->flight().at(step), m_options.budgetMilliseconds, true);
             if (step >= steps / 2 && !m_next && !next.empty()) beginMap(next);
-            // In a window, time decides how long the flight lasts; without one, the number of
-            // frames.
+            // In a window, the flight lasts for a time; without a window, for a number of frames.
             step = m_window ? uint64_t(secondsSince(clock) * kStepsPerSecond) : step + 1;
         }
     }
 }
 
-// Repeats the flight without streaming: everything that it wants is resident before the camera
-// moves.
+// Flies once more, with all levels of all textures of the map in memory from the beginning.
 void Viewer::flyResident()
 {
     const size_t batches = m_report.batches.size();
@@ -320,7 +321,7 @@ void Viewer::flyResident()
             tick(m_map->flight().at(step), 0, true);
         }
     }
-    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the last frame's times are there
+    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the times of the last frames have come
         tick(m_pose, 0, false);
     m_report.batches.resize(batches);
     m_textures->wantEverything(false);
@@ -336,8 +337,8 @@ void Viewer::settle(const Pose& pose)
     }
 }
 
-// Compares the last frame of the flight as streaming leaves it with the same frame with all levels
-// of all textures.
+// Draws the last frame of the flight with the levels that streaming has loaded, and with all levels
+// of all textures, and compares both.
 bool Viewer::compare()
 {
     m_isComparing = true;
@@ -358,7 +359,7 @@ bool Viewer::compare()
     return m_report.comparison.differentBytes == 0;
 }
 
-// Jumps to another place twice a second, and to another map now and then.
+// Jumps to a random place twice a second, and to another map now and then.
 bool Viewer::teleport()
 {
     m_samples = nullptr;
@@ -429,9 +430,25 @@ void Viewer::fillReport()
     report.validationErrors = m_device->validationErrors();
 }
 
+// Draws frames without a map until the load takes the time that was asked for.
+void Viewer::settleLoad()
+{
+    if (m_device->millisecondsPerTick() == 0)
+        throw std::runtime_error("--gpu-load: this device has no timestamps to measure it by");
+    m_renderer->addLoad(m_options.loadMilliseconds);
+    const auto begin = Clock::now();
+    while (m_isOpen && !m_renderer->load()->isSettled()) {
+        tick(m_pose, 0, false);
+        if (secondsSince(begin) > kLoadPatience)
+            throw std::runtime_error("--gpu-load: the device's times do not settle");
+    }
+    m_report.loadMilliseconds = float(m_renderer->load()->milliseconds());
+}
+
 bool Viewer::run()
 {
     bool isGood = true;
+    if (m_options.loadMilliseconds > 0) settleLoad();
     if (m_options.teleportSeconds > 0)
         isGood = teleport();
     else
@@ -441,7 +458,7 @@ bool Viewer::run()
         writePicture(m_options.screenshot, m_options.size.width, m_options.size.height,
                      m_renderer->readPixels());
     }
-    fillReport(); // about the flight, not what follows
+    fillReport(); // now, since it is about the flight alone
     if (m_isOpen && m_options.compares) isGood = compare() && isGood;
     if (m_isOpen && m_options.comparesTimes) flyResident();
     finishGroups();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer: one frame, and the runs that consist of frames.
+// The viewer: how a frame is made, and the runs, which consist of frames.
 #pragma once
 
 #include <chrono>
@@ -18,22 +18,23 @@ namespace viewer {
 
 struct Options {
     std::string archive;
-    std::vector<std::string> maps; // maps to fly through, one after the other; none: the first
-    bool isTour = false;           // all maps
-    double seconds = 0;            // of the whole flight; 0: some for each map
-    uint64_t frames = 0;           // length of the flight in frames, 60 per second
+    std::vector<std::string> maps; // to fly through, one after the other; none: the first one
+    bool isTour = false;           // fly through all maps
+    double seconds = 0;            // length of the whole flight; 0: a default for each map
+    uint64_t frames = 0;           // length of the flight in frames, 60 a second; 0: not given
     VkExtent2D size = {1280, 720};
     float budgetMilliseconds = 1;
-    bool isAsync = false; // batches in submits of their own, beside the frames
+    double loadMilliseconds = 0; // GPU time of each frame that stands for a game's own work
+    bool isAsync = false;        // batches are submitted by themselves, beside the frames
     double memoryMiB = 64;
-    std::string context = "auto"; // or "gpu", "cpu"
+    std::string context = "auto"; // where sluice decodes: "auto", "gpu" or "cpu"
     uint32_t ringMiB = 64;
     uint32_t threads = 2;
     std::string device, json, page, screenshot;
     bool hasWindow = false, hasOverlay = false, isValidated = false, allowsBindless = true;
-    bool keepsPace = false;     // 60 frames per second, as on a display
-    bool comparesTimes = false; // flies again with everything resident
-    bool compares = false;
+    bool keepsPace = false;     // draw no more than 60 frames a second, as on a display
+    bool comparesTimes = false; // fly once more with everything in memory
+    bool compares = false;      // compare the last frame with one that has all levels
     double teleportSeconds = 0;
 };
 
@@ -44,8 +45,8 @@ public:
     Viewer(const Viewer&) = delete;
     Viewer& operator=(const Viewer&) = delete;
 
-    // Does everything that the options ask for. Returns false if a comparison found a difference,
-    // if memory grew or if the validation layers complained.
+    // Does what the options ask for. Returns false if a comparison found a difference, if memory
+    // grew, or if the validation layers complained.
     bool run();
 
 private:
@@ -53,7 +54,7 @@ private:
     void createStreaming();
     void chooseMaps();
 
-    // Holds what there is to know of a frame when its times have come.
+    // The data of a frame that are known before its times are.
     struct PendingSample {
         uint64_t frame;
         SluiceStreamBatch batch;
@@ -61,7 +62,7 @@ private:
         bool isMeasured;
     };
 
-    // Draws one frame of the current map, if there is one. If isMeasured, its times go to
+    // Draws a frame of the current map, if there is one. If isMeasured is set, its times go to
     // m_samples.
     void tick(const Pose& pose, float budgetMilliseconds, bool isMeasured);
     void takeResult(const FrameResult& result);
@@ -69,12 +70,14 @@ private:
     void dispatchEvents();
     std::vector<std::string> overlayLines(const Pose& pose) const;
 
-    // Starts to load a map; tick() continues loading. The current map stays until enterNext().
+    // Begins to load a map; tick() goes on with it. The current map stays until enterNext().
     void beginMap(const std::string& name);
-    bool enterNext();                      // false: there is no next map, or it is not loaded
-    void loadMap(const std::string& name); // and waits for it, without a budget
+    // Makes the next map the current one. Returns false if there is none, or if it is not loaded.
+    bool enterNext();
+    void settleLoad();
+    void loadMap(const std::string& name); // loads the map, waits for it and enters it
     void updateMaps();
-    void keepPace(); // waits until the next frame is due
+    void keepPace(); // waits until it is time for the next frame
     void finishGroups();
 
     void fly();
@@ -90,7 +93,7 @@ private:
     std::unique_ptr<Window> m_window;
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Streaming> m_streaming;
-    std::unique_ptr<StreamQueue> m_queue; // null if batches are in frames
+    std::unique_ptr<StreamQueue> m_queue; // null if batches are recorded into frames
     std::unique_ptr<Textures> m_textures;
     std::unique_ptr<LightmapSets> m_lightmaps;
     std::unique_ptr<Renderer> m_renderer;
@@ -98,14 +101,15 @@ private:
     std::unique_ptr<Map> m_map, m_next;
     bool m_nextIsReady = false;
     std::chrono::steady_clock::time_point m_due;
-    std::vector<std::pair<std::unique_ptr<Map>, uint64_t>> m_oldMaps; // the last frame with each
+    // Old maps, with the last frame that uses each.
+    std::vector<std::pair<std::unique_ptr<Map>, uint64_t>> m_oldMaps;
     std::deque<PendingSample> m_pending;
     std::vector<FrameSample>* m_samples = nullptr;
     FrameSample m_last = {};
-    float m_batchMilliseconds = 0; // of batches that ended outside frames since the last result
+    float m_batchMilliseconds = 0; // of batches outside frames that ended since the last result
     Pose m_pose;
-    bool m_isComparing = false; // leaves out the text, which differs
-    bool m_isOpen = true;       // the window, if there is one
+    bool m_isComparing = false; // if set, no text is drawn, since it would differ between frames
+    bool m_isOpen = true;       // false once the window is closed
     Report m_report;
 };
 

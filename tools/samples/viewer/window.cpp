@@ -10,8 +10,9 @@ namespace viewer {
 
 namespace {
 
-constexpr uint32_t kPlaces =
-    3; // more than frames in flight: an acquire's semaphore is unused again
+// The number of semaphores for acquired images, which are used in turn. There are more than frames
+// in flight, so that a semaphore is free again when its turn comes.
+constexpr uint32_t kPlaces = 3;
 
 class SdlWindow : public Window {
 public:
@@ -82,7 +83,7 @@ public:
             destroySwapchain();
             createSwapchain();
         }
-        if (m_swapchain == VK_NULL_HANDLE) return; // minimised
+        if (m_swapchain == VK_NULL_HANDLE) return; // the window is minimised
         const VkSemaphore acquired = m_acquired[m_place++ % kPlaces];
         const VkResult result = vkAcquireNextImageKHR(m_device->get(), m_swapchain, UINT64_MAX,
                                                       acquired, VK_NULL_HANDLE, &m_image);
@@ -162,7 +163,8 @@ private:
                 "vkGetPhysicalDeviceSurfaceFormatsKHR");
         if (count == 0) throw std::runtime_error("the window has no format");
         VkSurfaceFormatKHR format = formats[0];
-        for (uint32_t i = 0; i < count; ++i) // UNORM, because the viewer's values are sRGB already
+        // UNORM, and not sRGB, since the viewer's colours are sRGB values already.
+        for (uint32_t i = 0; i < count; ++i)
             if (formats[i].format == VK_FORMAT_B8G8R8A8_UNORM) format = formats[i];
         VkSwapchainCreateInfoKHR info = {};
         info.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR;
@@ -177,7 +179,7 @@ private:
         info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
         info.preTransform = can.currentTransform;
         info.compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR;
-        info.presentMode = VK_PRESENT_MODE_FIFO_KHR; // every device has it
+        info.presentMode = VK_PRESENT_MODE_FIFO_KHR; // which every device has
         info.clipped = VK_TRUE;
         require(vkCreateSwapchainKHR(m_device->get(), &info, nullptr, &m_swapchain),
                 "vkCreateSwapchainKHR");
@@ -205,7 +207,8 @@ private:
     Device* m_device = nullptr;
     VkSwapchainKHR m_swapchain = VK_NULL_HANDLE;
     std::vector<VkImage> m_images;
-    std::vector<VkSemaphore> m_acquired, m_rendered; // by turns; by image
+    // m_acquired are used in turn; m_rendered has one semaphore for each image.
+    std::vector<VkSemaphore> m_acquired, m_rendered;
     uint32_t m_place = 0, m_image = 0;
     bool m_isOld = false, m_hasImage = false;
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A window of SDL2, if the viewer was built with it.
+// A window, by SDL2, if the viewer was built with that.
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tools/samples/viewer/device.h"
@@ -12,21 +11,21 @@ namespace viewer {
 
 class Window {
 public:
-    // Throws if the viewer was built without SDL2, or if there is no display.
+    // Throws if the viewer was built without SDL2 or there is no display.
     static std::unique_ptr<Window> open(VkExtent2D size);
     virtual ~Window() = default;
 
     virtual std::vector<const char*> instanceExtensions() const = 0;
     virtual VkSurfaceKHR makeSurface(VkInstance instance) = 0;
-    virtual void setDevice(Device& device) = 0; // a device made with that surface
-    // Returns false if the window was closed.
+    virtual void setDevice(Device& device) = 0; // the device must have been made with that surface
+    // Returns false if the user closed the window.
     virtual bool handleEvents() = 0;
-    // Records commands that copy an image, in layout TRANSFER_SRC, to the window. The submit must
-    // wait for and signal the two semaphores. Both are VK_NULL_HANDLE if nothing is to be shown in
-    // this frame.
+    // Records commands that copy `image`, in layout TRANSFER_SRC, to the window. The submit must
+    // wait for the semaphore `wait` and signal `signal`. Both are VK_NULL_HANDLE if nothing can be
+    // shown in this frame.
     virtual void blit(VkCommandBuffer commands, VkImage image, VkExtent2D size, VkSemaphore& wait,
                       VkSemaphore& signal) = 0;
-    virtual void present() = 0; // after the submit
+    virtual void present() = 0; // call it after the submit
 };
 
 } // namespace viewer

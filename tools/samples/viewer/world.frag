@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shades with the levels that are resident, and reports which level it would have needed.
+// Shades with the levels that are in memory, and reports which level the pixel would have needed.
 //
-// The level of detail is computed here, in steps of 1/256, from the size of the texture with all of
-// its levels. So an image without its finest levels gives the same texels with the same weights,
-// and therefore the same bits, wherever those levels are not needed.
+// The level of detail is computed here, in steps of 1/256, from the size that the texture has with
+// all its levels. So an image without its finest levels gives the same texels with the same
+// weights, and thus the same bits, wherever those levels are not needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef SLUICE_BINDLESS
@@ -12,7 +12,7 @@
 #include "push.glsl"
 
 #ifndef SLUICE_MASKED
-layout(early_fragment_tests) in; // hidden pixels report nothing
+layout(early_fragment_tests) in; // so that hidden pixels report nothing
 #endif
 
 layout(constant_id = 0) const bool isLit = true;
@@ -26,7 +26,7 @@ struct Entry {
 layout(set = 0, binding = 0, std430) readonly buffer Entries { Entry entries[]; };
 layout(set = 0, binding = 1, std430) buffer Feedback
 {
-    uint levels[4096]; // kMaxTextures
+    uint levels[4096]; // one for each of kMaxTextures
     uint pixels[4096];
 };
 #ifdef SLUICE_BINDLESS
@@ -58,7 +58,8 @@ void main()
     float lod = floor(clamp(0.5 * log2(max(texels, 1.0)), 0.0, 31.0) * 256.0) / 256.0;
     float residentLod = max(lod - float(entry.firstLevel), 0.0);
 #ifdef SLUICE_BINDLESS
-    vec4 texel = textureLod(textures[entry.slot], textureAt, residentLod); // one per draw: uniform
+    // All pixels of a draw have the same slot, so the index needs no nonuniformEXT.
+    vec4 texel = textureLod(textures[entry.slot], textureAt, residentLod);
 #else
     vec4 texel = textureLod(oneTexture, textureAt, residentLod);
 #endif
@@ -70,7 +71,7 @@ void main()
         atomicMin(levels[texture_], uint(lod));
         atomicAdd(pixels[texture_], 1u);
     }
-    // Light multiplies sRGB values, as in the game for which the maps were lit.
+    // Lightmaps multiply sRGB values, as in the game for which they were made.
     if (entry.isSrgb != 0u) texel.rgb = srgbOf(texel.rgb);
     if (isLit) texel.rgb *= textureLod(lightmaps, lightmapAt, 0.0).rgb * colour;
     shaded = texel;

@@ -21,5 +21,5 @@ void main()
     outTextureAt = textureAt;
     outLightmapAt = lightmapAt;
     outColour = colour.rgb;
-    outTexture = gl_InstanceIndex; // the draw's firstInstance: the texture's number
+    outTexture = gl_InstanceIndex; // the draw's firstInstance, which is the number of its texture
 }

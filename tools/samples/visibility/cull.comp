@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sets a bit for each visible instance; one invocation does 32 instances. Bounding spheres and
-// planes are integers, so that the CPU's check gets exactly the same bits.
+// Sets a bit for each visible instance; an invocation handles 32 instances. Spheres and planes are
+// integers, so that the CPU computes exactly the same bits when it checks them.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -18,8 +18,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Ma
 
 layout(push_constant, std430) uniform Push
 {
-    ivec4 planes[4]; // a point p is inside where dot(p, plane.xyz) + plane.w >= 0; normals have a
-                     // length of about 64
+    // A point p is inside if dot(p, plane.xyz) + plane.w >= 0; normals are about 64 long.
+    ivec4 planes[4];
     uvec2 spheres;
     uvec2 mask;
     uint instances;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GPU-driven visibility, as an engine would do it each frame without reading anything back:
+// GPU-driven visibility, as an engine has it in each frame, without reading anything back:
 //   a shader of the engine's own   sets a bit for each of a million instances that is visible
-//   sluiceCmdCompact               keeps the draw commands of these, in order, as an indirect-draw
-//                                  list with its count; by the same bits it keeps where their
-//                                  payloads are and how long
+//   sluiceCmdCompact               keeps the draw commands of visible instances, in order, as an
+//                                  indirect-draw list with its count; and by the same bits keeps
+//                                  the places and the lengths of their payloads
 //   sluiceCmdIntervalMove          gathers these payloads, of any length, into one array
 // Then the host checks every word.
 #include <sluice/sluice_compact.h>
@@ -21,7 +21,7 @@
 namespace {
 
 constexpr uint32_t kInstances = 1'000'000;
-constexpr uint32_t kMaxPayload = 31; // words of one instance, on average half of them
+constexpr uint32_t kMaxPayload = 31; // words of an instance's payload; on average half as many
 
 struct Sphere {
     int32_t x, y, z, radius;
@@ -46,7 +46,7 @@ bool isVisible(const Cull& cull, const Sphere& sphere)
 }
 
 struct Scene {
-    Buffer spheres, draws, payloadBegin, payloadSize, payload; // all instances have these
+    Buffer spheres, draws, payloadBegin, payloadSize, payload; // of all instances
     Buffer mask;
     Buffer visibleDraws, visibleCount, visibleBegin, visibleSize, visiblePayload, result;
     Buffer compactScratch, intervalScratch;
@@ -84,7 +84,7 @@ Scene makeScene(Gpu& gpu)
     return scene;
 }
 
-// Keeps the elements of one array whose bit is set.
+// Describes a compaction that keeps those elements of `all` whose bits are set in the mask.
 SluiceCompactInfo compactInfo(const Scene& scene, const Buffer& all, const Buffer& visible,
                               uint32_t elementSize)
 {
@@ -107,7 +107,7 @@ SluiceIntervalMoveInfo gatherInfo(const Scene& scene)
     info.elementSize = 4;
     info.positionSize = 4;
     info.intervals.maxCount = kInstances;
-    info.intervals.count = scene.visibleCount.buffer; // stays on the GPU
+    info.intervals.count = scene.visibleCount.buffer; // a word that never leaves the GPU
     info.intervals.counts = scene.visibleSize.buffer;
     info.gather = scene.visibleBegin.buffer;
     info.source = scene.payload.buffer;
@@ -121,10 +121,10 @@ void allocateScratch(Gpu& gpu, Scene& scene)
 {
     SluiceRequirements needs = {};
     const uint32_t drawSize = sizeof(VkDrawIndirectCommand);
-    // Draws are the largest elements, so scratch for them also suffices for the other arrays.
+    // Draw commands are the largest elements, so their scratch is enough for the other arrays too.
     const SluiceCompactInfo compact = compactInfo(scene, scene.draws, scene.visibleDraws, drawSize);
     require(sluiceGetCompactRequirements(gpu.sluice(), &compact, &needs), "compact requirements");
-    // Scratch must be zero at first; every command leaves it zero.
+    // Scratch must be zero before the first command; each command leaves it zero.
     scene.compactScratch = gpu.allocate(needs.scratchSize);
     const SluiceIntervalMoveInfo gather = gatherInfo(scene);
     require(sluiceGetIntervalRequirements(gpu.sluice(), &gather.intervals, &needs),
@@ -139,7 +139,7 @@ void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& 
     gpu.dispatch(pipeline, &cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
     require(sluiceCmdBarrier(sluice, commands), "barrier");
 
-    // The compactions share scratch and the count, so they run one after the other.
+    // All three use the same scratch and the same count, so they run one after the other.
     const SluiceCompactInfo compacts[] = {
         compactInfo(scene, scene.draws, scene.visibleDraws, sizeof(VkDrawIndirectCommand)),
         compactInfo(scene, scene.payloadBegin, scene.visibleBegin, 4),
@@ -153,11 +153,11 @@ void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& 
     const SluiceIntervalMoveInfo gather = gatherInfo(scene);
     require(sluiceCmdIntervalMove(sluice, commands, &gather), "interval gather");
     require(sluiceCmdBarrier(sluice, commands), "barrier");
-    // Here an engine draws, with the shaders that read visiblePayload:
+    // Here an engine draws, with shaders that read visiblePayload:
     //   vkCmdDrawIndirectCount(commandBuffer, visibleDraws, 0, visibleCount, 0, kInstances, 16)
 }
 
-// Returns the number of visible instances. Throws if the GPU's result is wrong.
+// Returns how many instances are visible. Throws if the GPU has found anything else.
 uint32_t check(const Scene& scene, const Cull& cull)
 {
     uint32_t visible = 0, words = 0;
@@ -192,7 +192,7 @@ void run()
     frame.spheres = scene.spheres.address;
     frame.mask = scene.mask.address;
     frame.instances = kInstances;
-    // The camera looks along z. The width of its view changes from frame to frame.
+    // The camera looks along z; its view gets wider and narrower from frame to frame.
     const int32_t views[3][2] = {{45, 45}, {32, 55}, {60, 22}};
     for (const auto& view : views) {
         const int32_t planes[4][4] = {

@@ -7,6 +7,8 @@
 
 #include "formats/filter.h"
 
+#include "tools/common/tool.h"
+
 namespace sluice {
 
 namespace {
@@ -108,10 +110,7 @@ std::string typeOf(const std::string& name)
     const size_t dot = name.rfind('.'), slash = name.rfind('/');
     const size_t begin = slash == std::string::npos ? 0 : slash + 1;
     if (dot == std::string::npos || dot <= begin || dot + 1 == name.size()) return "-";
-    std::string type = name.substr(dot + 1);
-    std::transform(type.begin(), type.end(), type.begin(),
-                   [](unsigned char c) { return char(std::tolower(c)); });
-    return type;
+    return lower(name.substr(dot + 1));
 }
 
 std::vector<TypeTotal> totalsByType(const Container& container,

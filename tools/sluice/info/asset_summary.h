@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums up an asset for sluice info, from its tile records alone.
+// Sums up an asset for `sluice info`. It reads the asset's tile records, not the tiles.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -15,26 +15,27 @@
 
 namespace sluice {
 
+// Consecutive tiles with the same filter description.
 struct FilterRun {
     uint32_t first, count;
-    const void* filter; // its description; null: none
+    const void* filter; // filter description; null: not filtered
     uint32_t size;
 };
 
 struct AssetSummary {
     uint64_t storedSize = 0;
-    uint32_t tileCount = 0;           // tiles that hold a part of the asset
-    uint32_t tiles[kCodecCount] = {}; // for each row of kCodecs
+    uint32_t tileCount = 0;           // tiles that hold a byte of the asset
+    uint32_t tiles[kCodecCount] = {}; // number of tiles for each row of kCodecs
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
-    // The filter lists that occur, with the number of tiles that have each. The list of the first
-    // tile comes first.
+    // The sets of filters that occur, as text, and the number of tiles with each. The first tile's
+    // set comes first.
     std::vector<std::pair<std::string, uint32_t>> lists;
 };
 
 struct ImageSummary {
-    SluiceStatus status = SLUICE_OK; // VERSION: the description is of a newer version
-    SluiceImageInfo info = {};       // container NONE: no image
+    SluiceStatus status = SLUICE_OK; // VERSION: a newer version made the description
+    SluiceImageInfo info = {};       // container NONE: it is no image
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS] = {};
     SluiceImageFormat format = {};
 
@@ -42,12 +43,12 @@ struct ImageSummary {
     const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
 };
 
-// Reads filter descriptions. It keeps the results, because tiles often share a description.
+// Reads filter descriptions, and keeps the results, because many tiles have the same description.
 class DescribedFilters {
 public:
-    // Returns SluiceFilterFeatures; 0 if there is no description.
+    // Returns a set of SluiceFilterFeatures, 0 without a description.
     uint32_t features(const void* description, uint32_t size);
-    // The result is valid until the next call.
+    // The reference is valid until the next call.
     const std::string& text(const void* description, uint32_t size);
 
 private:
@@ -57,18 +58,18 @@ private:
 
 AssetSummary summarize(const Container& container, uint32_t asset, DescribedFilters& filters);
 ImageSummary imageOf(const Container& container, uint32_t number);
-// Returns the names of SluiceFilterFeatures.
+// Returns the names of the filters in a set of SluiceFilterFeatures.
 std::string namesOf(uint32_t features, const char* separator, const char* quote);
 
-// Returns a file's type, which is the extension of its name in lower case; "-" if there is none.
+// Returns a file's type: the extension of its name in lower case, "-" if there is none.
 std::string typeOf(const std::string& name);
 
 struct TypeTotal {
     std::string type;
     uint64_t files = 0, size = 0, storedSize = 0;
 };
-// Sums up assets by type; the type with the largest sum comes first. storedSizes holds the bytes of
-// each asset's tiles.
+// Sums up assets by type, sorted by descending sum. storedSizes has the bytes of each asset's
+// tiles.
 std::vector<TypeTotal> totalsByType(const Container& container,
                                     const std::vector<uint64_t>& storedSizes);
 

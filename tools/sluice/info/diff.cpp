@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice diff and sluice patch: make a patch, and a new archive from an old one and the patch.
+// `sluice diff` lists what differs between two archives and makes a patch; `sluice patch` makes the
+// new archive from the old one and the patch.
 #include <algorithm>
-#include <cstdio>
 
 #include "tools/common/container.h"
+#include "tools/sluice/info/diff_list.h"
 #include "encode/archive/patch.h"
 #include "formats/archive_layout.h"
 #include "tools/common/progress.h"
@@ -12,13 +13,14 @@
 namespace sluice {
 namespace {
 
-constexpr int kLevel = 19; // the zstd level for carried bytes
+constexpr int kLevel = 19; // zstd level for the bytes that a patch carries
 
 struct Range {
     uint64_t offset = 0, size = 0;
 };
 
-// Lists the parts of an archive in order: header, tile records, tiles, entries, blocks, names.
+// Cuts an archive into the parts that a patch looks for in the old archive, in order: header, tile
+// records, tiles, index entries, blocks, names.
 class PartLister {
 public:
     explicit PartLister(const Container& archive) : m_archive(archive)
@@ -27,8 +29,8 @@ public:
             throw Failure{exitFormat, archive.file().name() + ": is no .sluice archive"};
     }
 
-    // `like` has for each asset the number of the asset of that name in `old`, or kNone. It is
-    // empty if there is no older archive.
+    // `like` has, for each asset, the number of the asset with the same name in `old`, or kNone. It
+    // is empty if there is no older archive.
     std::vector<PatchPart> list(const Container* old, const std::vector<uint32_t>& like);
 
     static constexpr uint32_t kNone = 0xffffffff;
@@ -43,7 +45,7 @@ private:
     uint64_t m_end = 0; // where the last part ends
 };
 
-// Ends the current part at `end`, or splits it into several parts if one would be too long.
+// Ends the current part at `end`. If it would be too long, splits it into several parts.
 void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 {
     while (m_end < end) {
@@ -57,7 +59,7 @@ void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 void PartLister::listExtents(const Container* old, const std::vector<uint32_t>& like)
 {
     cutTo(SLUICE_ARCHIVE_HEADER_SIZE);
-    std::vector<std::pair<uint64_t, uint32_t>> order; // extents need not be in the order of names
+    std::vector<std::pair<uint64_t, uint32_t>> order; // numbers by offset of tiles
     for (uint32_t number = 0; number < m_archive.assetCount(); ++number)
         if (m_archive.ownsTiles(number))
             order.emplace_back(m_archive.archiveAsset(number).offset, number);
@@ -82,9 +84,9 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
     Range before;
     if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
-    // If assets share tiles, the index is packed in pieces. Their ends depend on names, so parts
-    // end where pieces end.
-    if (archive.shareCount != 0) {
+    // If an archive shares tiles, its index is packed in pieces, which end where the names happen
+    // to lie. So the parts end where pieces end.
+    if (archive.codedIndexSize != 0) {
         uint8_t stored[4];
         for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
             m_archive.file().read(at, stored, sizeof stored);
@@ -92,11 +94,11 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
         }
         return;
     }
-    if (old != nullptr && old->archive().shareCount != 0) {
+    if (old != nullptr && old->archive().codedIndexSize != 0) {
         cutTo(archive.fileSize, before);
         return;
     }
-    // Entries of assets that are neighbours in both archives form one table.
+    // Entries of assets that follow each other in both archives form one part.
     for (uint32_t first = 0, next = 0; first < like.size(); first = next) {
         next = first + 1;
         const bool isKnown = like[first] != kNone;
@@ -125,8 +127,8 @@ std::vector<PatchPart> PartLister::list(const Container* old, const std::vector<
     return std::move(m_parts);
 }
 
-// Returns for each asset of `now` the index of the asset of the same name in `old`. Both archives
-// are sorted by name.
+// Returns for each asset of `now` the number of the asset with the same name in `old`, or kNone.
+// Both archives are sorted by name.
 std::vector<uint32_t> sameNames(const Container& old, const Container& now)
 {
     std::vector<uint32_t> same(now.assetCount(), PartLister::kNone);
@@ -153,36 +155,61 @@ void printStats(const PatchStats& stats, const CommonOptions& common)
                  wide(stats.copied), wide(stats.carried), stats.operations, wide(stats.patchSize));
 }
 
+void writePatch(const Container& old, const Container& now, const std::vector<uint32_t>& like,
+                const std::string& output, const CommonOptions& common)
+{
+    const Summary summary(common);
+    const std::vector<PatchPart> oldParts = PartLister(old).list(nullptr, {}),
+                                 newParts = PartLister(now).list(&old, like);
+    OutputFile file(output, common.force);
+    Progress progress("comparing", now.file().size(), common.quiet);
+    PatchStats stats;
+    const SluiceStatus status = makePatch(
+        patchFile(old.file()), oldParts, patchFile(now.file()), newParts, kLevel, file.writer(),
+        [&](uint64_t bytes) { progress.advance(bytes); }, stats);
+    if (status == SLUICE_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (status != SLUICE_OK)
+        throw Failure{exitUnsupported, output + ": more operations than a patch may hold"};
+    progress.clear();
+    file.commit();
+    printStats(stats, common);
+    summary.print(now.assetCount(), now.file().size(), stats.patchSize);
+}
+
 } // namespace
 
 int runDiff(const DiffOptions& options, const CommonOptions& common)
 {
-    const Summary summary(common);
-    checkOutput(options.output, common.force, {options.old, options.now});
+    const bool toStdout = options.output == "-";
+    if (options.json && toStdout)
+        throw Failure{exitUsage, "--json and -o - would be mixed on stdout"};
+    if (!options.output.empty())
+        checkOutput(options.output, common.force, {options.old, options.now});
     const Container old(options.old), now(options.now);
+    for (const Container* archive : {&old, &now})
+        if (!archive->isArchive())
+            throw Failure{exitFormat, archive->file().name() + ": is no .sluice archive"};
     const std::vector<uint32_t> like = sameNames(old, now);
-    const std::vector<PatchPart> oldParts = PartLister(old).list(nullptr, {}),
-                                 newParts = PartLister(now).list(&old, like);
-    OutputFile output(options.output, common.force);
-    Progress progress("comparing", now.file().size(), common.quiet);
-    PatchStats stats;
-    const SluiceStatus status = makePatch(
-        patchFile(old.file()), oldParts, patchFile(now.file()), newParts, kLevel, output.writer(),
-        [&](uint64_t bytes) { progress.advance(bytes); }, stats);
-    if (status == SLUICE_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
-    if (status != SLUICE_OK)
-        throw Failure{exitUnsupported, options.output + ": more operations than a patch may hold"};
-    progress.clear();
-    output.commit();
-    printStats(stats, common);
-    summary.print(now.assetCount(), now.file().size(), stats.patchSize);
+    if (!options.output.empty()) writePatch(old, now, like, options.output, common);
+    const bool isListed = options.json || !common.quiet;
+    if (!isListed || (toStdout && common.verbosity == 0)) return exitOk;
+    const ArchiveChanges changes = compareArchives(old, now, like, PartLister::kNone, common);
+    if (changes.unread != 0)
+        printMessage("sluice: %llu files of one size with other tiles were not compared byte by "
+                     "byte, and are listed as changed\n",
+                     wide(changes.unread));
+    if (options.json)
+        printChangesJson(changes, options.old, options.now);
+    else
+        printChanges(changes, toStdout ? stderr : stdout);
     return exitOk;
 }
 
 int runPatch(const ApplyOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    checkOutput(options.output, common.force, {options.patch}); // OLD may be replaced
+    // The output may replace OLD, so OLD is not checked as an input.
+    checkOutput(options.output, common.force, {options.patch});
     const InputFile old(options.old), patch(options.patch);
     PatchHeader header = {};
     std::string reason;
@@ -194,7 +221,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
                       patch.name() + ": " + reason};
     };
     check(readPatchHeader(patchFile(patch), header, reason));
-    // The new bytes come from both files.
+    // A patch takes bytes from both files, so the limit follows from both.
     checkOutputSize(patch.name(), old.size() + patch.size(), header.newSize, options.maxOutput);
     OutputFile output(options.output, common.force);
     Progress progress("patching", header.newSize, common.quiet);
@@ -204,7 +231,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
         [&](uint64_t bytes) { progress.advance(bytes); }, stats, reason));
     progress.clear();
     if (FileFacts facts; factsOf(options.output, true, facts))
-        output.sync(); // commit removes the file that is replaced
+        output.sync(); // on the disk first, since commit() removes the old file
     output.commit();
     printStats(stats, common);
     summary.print(1, header.newSize, stats.patchSize);

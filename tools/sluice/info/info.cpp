@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice info: shows what is in a file.
+// `sluice info`: shows what is in a file.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -10,11 +10,13 @@
 #include "tools/common/file_mode.h"
 #include "tools/common/summary.h"
 #include "tools/common/weights.h"
+#include "tools/common/zstd_file.h"
+#include "tools/sluice/unpack/unpack_zstd.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kInfoSchema = 1; // docs/tool.md describes it
+constexpr uint32_t kInfoSchema = 1; // version of the JSON; docs/tool.md describes it
 
 void printImage(const ImageSummary& image)
 {
@@ -59,7 +61,7 @@ std::string imageJson(const ImageSummary& image)
            levels + "]}, ";
 }
 
-// Returns the assets in the order in which they are shown.
+// Returns the assets' numbers in the order in which they are listed.
 std::vector<uint32_t> orderOf(const Container& container, const std::vector<uint64_t>& storedSizes,
                               const std::string& sort)
 {
@@ -182,7 +184,8 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
         }
         std::printf("\"filteredTiles\": %u, \"filters\": [", summary.filtered);
         const char* comma = "";
-        for (const FilterRun& run : summary.runs) { // one by one: there may be too many to hold
+        // The runs are written one by one, since there may be too many for one text in memory.
+        for (const FilterRun& run : summary.runs) {
             if (run.filter == nullptr) continue;
             const uint32_t features = filters.features(run.filter, run.size);
             std::printf("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [%s], "
@@ -196,7 +199,7 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
     std::printf("\n ],\n \"types\": [%s\n ]}\n", typesJson(container, storedSizes).c_str());
 }
 
-// info --html
+// Writes the page of `sluice info --html`.
 void writePage(const Container& container, const std::string& path, const CommonOptions& common)
 {
     if (!container.isArchive())
@@ -213,13 +216,18 @@ int runInfo(const InfoOptions& options, const CommonOptions& common)
 {
     refuseOwnInput(options.html, {options.input});
     auto file = std::make_unique<InputFile>(options.input);
+    if (ZstdFile::recognises(*file)) {
+        if (!options.html.empty())
+            throw Failure{exitUsage, options.input + ": --html is for .sluice archives"};
+        return runZstdInfo(std::move(file), options.json);
+    }
     if (WeightFile::recognises(*file)) {
         if (!options.html.empty())
             throw Failure{exitUsage, options.input + ": --html is for .sluice archives"};
         return runWeightInfo(WeightFile(std::move(file)), options.json);
     }
     const Container container(std::move(file));
-    // All sizes are computed first, so that a damaged file gives an error and not half a table.
+    // Compute all sizes first, so that a damaged file gives an error and not half a table.
     std::vector<uint64_t> storedSizes(container.assetCount());
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         storedSizes[i] = container.storedSize(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice info --html: makes the data of the page.
+// `sluice info --html`: makes the JSON data of the page.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -15,14 +15,15 @@ namespace {
 
 std::string nameText(const std::string& name) { return scriptText(jsonText(printable(name))); }
 
-// The counts of all tiles.
+// Holds what all tiles together show.
 struct TileCounts {
     std::map<std::string, uint64_t> codecs, filters;
-    std::vector<uint64_t> histogram; // by the logarithm of stored sizes, ascending
+    // Number of tiles by the logarithm of their stored size, ascending.
+    std::vector<uint64_t> histogram;
 };
 
-// Writes nested lists of names: [name, stored, plain] for a file, [name, [...]] for a folder. The
-// names arrive in order, so everything below a folder arrives together.
+// Writes the tree of folders as nested lists: [name, stored, plain] for a file, [name, [...]] for a
+// folder. Names arrive sorted, so all that is below a folder arrives together.
 class TreeWriter {
 public:
     std::string text = "[";
@@ -68,8 +69,8 @@ private:
         m_isFirst = false;
     }
 
-    std::vector<std::string> m_open; // the enclosing folders
-    bool m_isFirst = true;           // in the list that is open
+    std::vector<std::string> m_open; // folders around the current name
+    bool m_isFirst = true;           // nothing has been written into the current list yet
 };
 
 void countTiles(const Container& container, uint32_t asset, DescribedFilters& filters,
@@ -77,7 +78,10 @@ void countTiles(const Container& container, uint32_t asset, DescribedFilters& fi
 {
     const void* last = nullptr;
     std::string lastNames = "none";
+    uint64_t storedEnd = container.archiveAsset(asset).offset;
     container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
+        if (tile.offset < storedEnd) return; // it is stored once, and was counted there
+        storedEnd = tile.offset + tile.storedSize;
         ++counts
               .codecs[tile.codec == SLUICE_CODEC_STORE ? "stored" : codecOfTiles(tile.codec).name];
         if (tile.filter != last) {
@@ -139,7 +143,8 @@ std::string infoPage(const Container& container)
                        container.assetCount(), wide(container.decodedSize()), wide(stored)) +
             "\"types\":[" + types + "],\"codecs\":" + pairs(counts.codecs) +
             ",\"filters\":" + pairs(counts.filters) + ",\"histogram\":[" + histogram +
-            "],\n\"tree\":" + tree.text + "}");
+            "],\n\"tree\":" + tree.text + "}",
+        printable(container.file().name()));
 }
 
 } // namespace sluice

@@ -2,8 +2,6 @@
 #include "tools/sluice/pack/against.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <unordered_map>
 
 #include <xxhash.h>
@@ -17,20 +15,21 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFirstBytes = 64;       // the first bytes of a tile, by which it is found
-constexpr uint64_t kStep = 4;              // tiles begin at multiples of it
-constexpr size_t kMostCandidates = 8;      // most tiles with the same beginning that are compared
-constexpr uint64_t kWindowBytes = 8 << 20; // bytes of a file that are in memory at once
-constexpr uint64_t kGapBytes = 64 << 20;   // most bytes that are planned at once
-constexpr uint64_t kLeastKept = 8; // if less than an eighth of a file is old, it is planned anew
+constexpr uint32_t kFirstBytes = 64;       // a tile is found by a hash of this many first bytes
+constexpr uint64_t kStep = 4;              // in the file, tiles begin at multiples of this
+constexpr size_t kMostCandidates = 8;      // of tiles with equal first bytes, how many are tried
+constexpr uint64_t kWindowBytes = 8 << 20; // bytes of the file in memory at once
+constexpr uint64_t kGapBytes = 64 << 20;   // bytes between old tiles that are planned at once
+constexpr uint64_t kLeastKept = 8; // if less than 1/8 of the file is old, none of it is kept
 
-// A window onto a file, which moves forward. Its bytes are in memory.
+// A part of a file that is in memory and moves forward through the file.
 class Window {
 public:
     explicit Window(const InputFile& file) : m_file(file) {}
 
     uint64_t size() const { return m_file.size(); }
-    // `size` is at most kWindowBytes, and the range must lie inside the file.
+    // Returns the bytes at an offset. `size` is at most kWindowBytes, and the range lies inside the
+    // file.
     const uint8_t* at(uint64_t offset, uint64_t size)
     {
         if (offset < m_begin || offset + size > m_begin + m_bytes.size()) {
@@ -49,13 +48,13 @@ private:
 
 } // namespace
 
-// A tile of the old asset.
+// A tile of the older archive's asset.
 struct OldTiles::Tile {
-    uint64_t first; // XXH3 of its first bytes
+    uint64_t first; // XXH3 of its first kFirstBytes bytes
     XXH128_hash_t content;
     uint32_t size;
     uint32_t filterSize;
-    const void* filter; // its description, owned by the archive; null: it has none
+    const void* filter; // filter description, owned by the archive; null: none
 };
 
 OldTiles::OldTiles(const std::string& path, uint32_t threads, const CommonOptions& common)
@@ -71,7 +70,8 @@ std::optional<uint32_t> OldTiles::find(const std::string& name, const AssetOptio
     const std::string type = typeOf(name);
     const bool isImage =
         options.images && (hasPictureName(name) || type == "ktx2" || type == "dds");
-    // Images and tensors are cut at their own boundaries.
+    // Images and tensors are cut where their levels or tensors begin, whatever the older archive
+    // did.
     if (isImage || options.codec == "float") return {};
     const std::optional<uint32_t> number = m_archive.find(name);
     if (!number || m_archive.archiveAsset(*number).share != SLUICE_ARCHIVE_NO_SHARE) return {};
@@ -97,7 +97,7 @@ std::string OldTiles::textFor(const std::string& name, const AssetOptions& optio
     return text;
 }
 
-// Only tiles that this run could make itself are usable.
+// Returns the asset's tiles, but only those that this run could make itself with these options.
 std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions& options) const
 {
     const uint32_t most = wholeSegment(codecNamed(options.codec), options, 0).tileSize;
@@ -124,13 +124,13 @@ std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions
 
 namespace {
 
-// A tile of the old asset whose content occurs in the file.
+// An old tile whose content was found in the file.
 struct Kept {
     uint64_t begin;
     size_t tile;
 };
 
-// Finds old tiles in a file, searching from its beginning to its end.
+// Finds old tiles in a file, from its beginning to its end.
 template <class Tile>
 class Matcher {
 public:
@@ -163,7 +163,8 @@ public:
 private:
     static constexpr size_t kNone = SIZE_MAX, kBits = 1 << 18;
 
-    // Returns whether the tile's content is here. A failed comparison uses up some of the budget.
+    // Returns whether tile `number` has the content of the file at `at`. To bound the time, a
+    // comparison in vain takes the tile's bytes from m_budget.
     bool isHere(size_t number, uint64_t at)
     {
         const Tile& tile = m_tiles[number];
@@ -175,8 +176,8 @@ private:
         return false;
     }
 
-    // Returns a tile whose content is here, or kNone. It tries the successor of the last tile
-    // first.
+    // Returns a tile whose content is at `at`, or kNone. The tile that follows the last one found
+    // is tried first.
     size_t tileAt(uint64_t at)
     {
         const uint64_t first = XXH3_64bits(m_file.at(at, kFirstBytes), kFirstBytes);
@@ -192,18 +193,18 @@ private:
 
     const std::vector<Tile>& m_tiles;
     Window m_file;
-    uint64_t m_budget; // bytes that may still be compared without success
+    uint64_t m_budget; // how many more bytes may be compared in vain
     std::unordered_map<uint64_t, std::vector<size_t>> m_byFirst;
     std::vector<char> m_mayBe = std::vector<char>(kBits, 0);
     size_t m_next = 0;
 };
 
-// Adds segments for old tiles and for the bytes between them. Neighbouring old tiles with the same
-// filter become one segment.
+// Makes segments of the old tiles that were found and of the bytes between them. Neighbouring old
+// tiles with the same filter become one segment.
 class SegmentMaker {
 public:
-    // loneTileSize is the tile size of a segment with a single tile, which does not show the size.
-    // With it an unchanged asset keeps its entry.
+    // A segment with a single tile may have any tile size that is large enough. It gets
+    // loneTileSize, that of the old asset, so that an unchanged asset keeps its index entry.
     SegmentMaker(PackPlan& plan, const InputFile& file, const AssetOptions& options,
                  uint32_t loneTileSize)
         : m_list(plan), m_file(file), m_options(options), m_codec(codecNamed(options.codec)),
@@ -211,7 +212,7 @@ public:
     {
     }
 
-    // `filter` is a filter description, or null.
+    // `filter` is a filter description or null.
     void addKept(uint64_t begin, uint32_t size, const void* filter, uint32_t filterSize)
     {
         const bool joins = begin == m_end && m_run.size != 0 && m_run.size % m_run.tileSize == 0 &&
@@ -249,7 +250,7 @@ private:
         m_list.add(m_run, item.data());
         m_run.size = 0;
     }
-    // Plans the bytes up to `end` as if they were a file of their own.
+    // Plans the bytes up to `end` as if they were a file by themselves.
     void addGap(uint64_t end)
     {
         while (m_end < end) {
@@ -272,7 +273,7 @@ private:
     const Codec& m_codec;
     const uint32_t m_loneTileSize;
     SluiceArchiveSegment m_run = {};
-    const void* m_filter = nullptr; // of the run
+    const void* m_filter = nullptr; // filter of m_run, the segment that grows
     uint32_t m_filterSize = 0;
     uint64_t m_end = 0;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Does pack --against: if the content of an older archive's tile occurs anywhere in a file, the
-// file is cut there as before. So bytes that are inserted before it do not change later tiles, and
-// a patch from the older archive finds them. The content is encoded anew: the older archive says
-// where to cut and how to filter, never what the bytes are.
+// `pack --against OLD`: where the content of a tile of the older archive occurs in a file, the file
+// is cut there in the same way. So bytes that are inserted into a file do not change later tiles,
+// and a patch finds these tiles in OLD. All content is encoded anew: OLD decides where to cut and
+// how to filter, never what the bytes are.
 #pragma once
 
 #include <memory>
@@ -18,16 +18,16 @@ namespace sluice {
 
 class OldTiles {
 public:
-    // Throws a Failure if the file is no archive, or damaged.
+    // Throws a Failure if the file is no archive or is damaged.
     OldTiles(const std::string& path, uint32_t threads, const CommonOptions& common);
 
-    // Returns a text about the properties of the old asset that influence how a file is cut. The
-    // text goes into the names of cache entries and shards; it is empty if there is no asset of
-    // this name.
+    // Returns the properties of the old asset that influence how the file `name` is cut, as text
+    // for the keys of cache entries and for shards. Empty if the archive has no such asset.
     std::string textFor(const std::string& name, const AssetOptions& options) const;
-    // Returns the plan of a file: old tiles where their content occurs, and between them what codec
-    // and options choose. Returns none if too little of the file is old. The result is
-    // deterministic.
+    // Plans how a file is cut into tiles. Where the file contains the content of a tile of the
+    // older archive, that tile's cut is used again. The stretches between are cut as the options
+    // say. Returns nothing if too little of the file is found in the older archive. The same
+    // archive and file always give the same plan.
     std::optional<PackPlan> plan(const std::string& name, const InputFile& file,
                                  const AssetOptions& options) const;
 

@@ -2,7 +2,6 @@
 #include "tools/sluice/pack/asset_packer.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "tools/sluice/info/asset_summary.h"
@@ -11,12 +10,14 @@
 #include "formats/archive_layout.h"
 #include "tools/common/input_reader.h"
 #include "tools/sluice/pack/pack_images.h"
+#include "tools/sluice/pack/pack_sources.h"
 #include "tools/sluice/pack/textures.h"
+#include "tools/common/weights.h"
 
 namespace sluice {
 namespace {
 
-// Limits the bytes of an asset's tiles that are in memory at once.
+// How many bytes of tiles from the cache may be in memory at once.
 constexpr uint64_t kMaxHeldTiles = uint64_t(64) << 20;
 
 bool isSame(const InputFile& a, const InputFile& b)
@@ -35,7 +36,7 @@ bool isSame(const InputFile& a, const InputFile& b)
     return true;
 }
 
-// The tiles of an asset that was found in the cache.
+// Gives the writer the tiles of an asset that was found in the cache.
 struct HeldTiles {
     const std::vector<Bytes>& tiles;
 
@@ -70,8 +71,9 @@ PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOp
     };
     if (options.images) {
         PackPlan image;
-        const bool isImage = planImage(file, options, codec, image);
+        const bool isImage = planImage(file, name, options, codec, image);
         tell(image, isImage ? codec.fallback : "as no image");
+        if (isImage && !image.warning.empty()) notes.push_back({false, image.warning});
         if (!image.note.empty()) notes.push_back({true, image.note});
         if (isImage) return image;
     }
@@ -82,16 +84,17 @@ PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOp
     return plan;
 }
 
-AssetPacker::AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
-                         PackCache* cache, const OldTiles* against, Progress& progress,
-                         const CommonOptions& common)
+AssetPacker::AssetPacker(std::function<void(uint64_t, const void*, size_t)> write,
+                         const PackOptions& options, PackCache* cache, const OldTiles* against,
+                         Progress& progress, const CommonOptions& common)
     : m_transfer({{}, std::move(write), {}}), m_cache(cache), m_against(against),
       m_progress(progress), m_common(common)
 {
     SluiceArchiveWriterInfo info = {};
-    info.codec = SLUICE_CODEC_STORE; // assets bring segments with their own codecs
+    info.codec = SLUICE_CODEC_STORE; // only a default: every asset names its codecs
     info.anyOrder = 1;
-    info.threadCount = threads;
+    info.equalTilesOnce = options.share ? 1 : 0;
+    info.threadCount = threadCount(options.threads);
     info.cache = cache != nullptr ? cache->callbacks() : nullptr;
     checkPacking(m_transfer, createArchive(info, m_transfer, m_writer), "packing");
 }
@@ -109,16 +112,21 @@ void AssetPacker::say(const std::string& path, const std::vector<PackNote>& note
 
 void AssetPacker::add(const ArchiveSource& source, const AssetOptions& options)
 {
-    const InputFile file(source.path);
-    countImages(file, options);
+    const InputFile file(source.path, kindOf(source));
+    countUnsuited(file, source.name, options);
     addFile(source, file, options, {});
+    file.checkUnchanged();
     ++m_added;
 }
 
-void AssetPacker::countImages(const InputFile& file, const AssetOptions& options)
+void AssetPacker::countUnsuited(const InputFile& file, const std::string& name,
+                                const AssetOptions& options)
 {
     packedImages += !options.images && isPackedKtx2(file) ? 1 : 0;
-    pictures += !options.images && isPicture(file) ? 1 : 0;
+    pictures += !options.images && isPicture(file, name) ? 1 : 0;
+    const bool isPlain = options.codec == "gstd" || options.codec == "gdeflate";
+    models +=
+        isPlain && typeOf(file.name()) == "safetensors" && WeightFile::recognises(file) ? 1 : 0;
 }
 
 void AssetPacker::addFile(const ArchiveSource& source, const InputFile& file,
@@ -148,13 +156,14 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     addExecutableItem(executable);
     Parts parts;
     for (const ArchiveSource* source = sources; source != sources + count; ++source) {
-        const InputFile file(source->path);
-        // The sizes decided which files share tiles, so they must not have changed.
+        const InputFile file(source->path, kindOf(*source));
+        // The sizes decided which files share tiles, so a file must still have its size.
         if (file.size() != source->size)
             throw Failure{exitIo, source->path + ": has changed since its folder was read"};
-        countImages(file, options);
+        countUnsuited(file, source->name, options);
         content.resize(size_t(alignUp(content.size(), kPartAlignment)));
         const Bytes bytes = file.readAll();
+        file.checkUnchanged();
         content.insert(content.end(), bytes.begin(), bytes.end());
         const bool hasItem = source->executable;
         parts.push_back({source->name.data(), source->name.size(), 0,
@@ -168,7 +177,8 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     m_added += 1 + uint32_t(count);
 }
 
-// Returns false if the entry cannot be used; then nothing was added.
+// Adds a file by its entry in the cache. Returns false if that cannot be used; then nothing was
+// added.
 bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& file,
                                const AssetEntry& entry, const Parts& parts)
 {

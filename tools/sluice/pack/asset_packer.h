@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packs files into an archive, one after the other, through the cache if there is one.
+// Packs files into an archive, one after the other, and takes results from the cache if there is
+// one.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "tools/sluice/pack/against.h"
@@ -13,27 +13,28 @@
 
 namespace sluice {
 
-// Plans how a file goes into the archive, with at least one segment unless it is empty. Appends to
-// `notes` what to report about it. `against` is an older archive that influences the cuts of the
-// asset `name`; it may be null.
+// Plans how a file goes into the archive: with at least one segment, unless it is empty. Appends
+// what the user should know to `notes`. `against` is an older archive by which the asset `name` is
+// cut, or null.
 PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOptions& options,
                    const OldTiles* against, std::vector<PackNote>& notes);
 
 class AssetPacker {
 public:
-    // `write` receives the archive. `cache` and `against` may be null. All of them must outlive the
-    // packer. Throws a Failure, as all member functions do.
-    AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
-                PackCache* cache, const OldTiles* against, Progress& progress,
-                const CommonOptions& common);
+    // `write` receives the archive's bytes. `cache` and `against` may be null. All of them must
+    // outlive this object. All functions throw a Failure.
+    AssetPacker(std::function<void(uint64_t, const void*, size_t)> write,
+                const PackOptions& options, PackCache* cache, const OldTiles* against,
+                Progress& progress, const CommonOptions& common);
 
     void add(const ArchiveSource& source, const AssetOptions& options);
-    // Adds files that share tiles. They are in the order of their names and all have these options.
+    // Adds files that share tiles. They are sorted by name, and `options` hold for all of them.
     void addShare(const ArchiveSource* sources, size_t count, const AssetOptions& options);
     SluiceArchiveStats finish(const std::string& output);
 
-    // How many files --images would change, counted if it was not given.
-    uint32_t packedImages = 0, pictures = 0;
+    // How many files other options would suit: files that --images would change, if it was not
+    // given, and models, if a codec was that knows nothing of weights.
+    uint32_t packedImages = 0, pictures = 0, models = 0;
 
 private:
     struct CacheName {
@@ -42,21 +43,21 @@ private:
 
     using Parts = std::vector<SluiceArchivePart>;
 
-    // Packs through the cache if there is one. If `source` stands for a share, `parts` are the
-    // files of the share; otherwise it is empty.
+    // Packs a file, through the cache if there is one. If `source` stands for files that share
+    // tiles, `parts` are these files; otherwise `parts` is empty.
     void addFile(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts);
     bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry,
                       const Parts& parts);
-    // `name` is the cache entry for the result; null: the result is not cached.
+    // `name` is the cache entry that receives the result, or null.
     void addAnew(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts, const CacheName* name);
-    // `counted` is as in InputReader.
+    // `counted` bytes move the progress line (see InputReader).
     SluiceStatus addSegments(const ArchiveSource& source, const InputFile& content,
                              const Parts& parts, uint64_t counted, uint32_t type,
                              const std::vector<SluiceArchiveSegment>& segments,
                              const Bytes& parameters);
-    void countImages(const InputFile& file, const AssetOptions& options);
+    void countUnsuited(const InputFile& file, const std::string& name, const AssetOptions& options);
     void say(const std::string& path, const std::vector<PackNote>& notes) const;
 
     Transfer m_transfer;

@@ -16,17 +16,16 @@
 namespace sluice {
 namespace {
 
-int flagsOf(const SluiceImageFormat& format, bool thorough)
+int flagsOf(const SluiceImageFormat& format, bool weighted, bool thorough)
 {
     const int fit = thorough ? squish::kColourClusterFit : squish::kColourRangeFit;
     const std::string_view kind = std::string_view(format.name).substr(0, 3);
     if (kind == "BC1") return squish::kDxt1 | fit;
-    // Texels that are nearly transparent may get wrong colours.
-    if (kind == "BC3") return squish::kDxt5 | fit | squish::kWeightColourByAlpha;
+    if (kind == "BC3") return squish::kDxt5 | fit | (weighted ? squish::kWeightColourByAlpha : 0);
     return kind == "BC4" ? squish::kBc4 : squish::kBc5;
 }
 
-// Encodes one row of blocks. Texels outside the level are masked out.
+// Encodes one row of blocks. Texels of a block that lie outside the level do not count.
 void encodeRow(const uint8_t* rgba, uint32_t width, uint32_t height, uint32_t row, int flags,
                uint32_t blockBytes, uint8_t* blocks)
 {
@@ -48,10 +47,11 @@ void encodeRow(const uint8_t* rgba, uint32_t width, uint32_t height, uint32_t ro
 bool hasBlockEncoder() { return true; }
 
 void encodeBlocks(const uint8_t* rgba, uint32_t width, uint32_t height,
-                  const SluiceImageFormat& format, bool thorough, uint32_t threads, uint8_t* blocks)
+                  const SluiceImageFormat& format, bool weighted, bool thorough, uint32_t threads,
+                  uint8_t* blocks)
 {
     const uint32_t rows = (height + 3) / 4, columns = (width + 3) / 4;
-    const int flags = flagsOf(format, thorough);
+    const int flags = flagsOf(format, weighted, thorough);
     std::atomic<uint32_t> next{0};
     const auto work = [&] {
         for (uint32_t row = next++; row < rows; row = next++)
@@ -64,7 +64,7 @@ void encodeBlocks(const uint8_t* rgba, uint32_t width, uint32_t height,
         while (helpers.size() + 1 < std::min({threads, rows, rows * columns / blocksWorthAThread}))
             helpers.emplace_back(work);
     } catch (const std::system_error&) {
-        // The threads that exist do all the work.
+        // The system has no more threads, so those that exist do all the work.
     }
     work();
     for (std::thread& helper : helpers)
@@ -77,7 +77,7 @@ void encodeBlocks(const uint8_t* rgba, uint32_t width, uint32_t height,
 
 bool sluice::hasBlockEncoder() { return false; }
 
-void sluice::encodeBlocks(const uint8_t*, uint32_t, uint32_t, const SluiceImageFormat&, bool,
+void sluice::encodeBlocks(const uint8_t*, uint32_t, uint32_t, const SluiceImageFormat&, bool, bool,
                           uint32_t, uint8_t*)
 {
 }

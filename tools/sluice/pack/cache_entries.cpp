@@ -6,10 +6,11 @@
 namespace sluice {
 namespace {
 
-// Raise these when the layout of an entry's content changes; older entries then count as absent.
+// The version of each kind of entry. Raise it when the layout changes: then older entries do not
+// count.
 constexpr uint32_t kTileLayout = 1, kAssetLayout = 1, kStampsLayout = 1;
 constexpr size_t kSegmentBytes = 8 + 8 * 4, kTileBytes = 32 + 5 * 4, kStampBytes = 64,
-                 kNoteBytes = 4 + 8; // without the text
+                 kNoteBytes = 4 + 8; // a note's bytes without its text
 
 class Writer {
 public:
@@ -42,7 +43,8 @@ private:
     Bytes m_bytes;
 };
 
-// Reads values one after the other. Once a value does not fit, it returns zeros and no bytes.
+// Reads values one after the other. When a value does not fit into the bytes that are left, it and
+// all later ones are zero or empty.
 class Reader {
 public:
     explicit Reader(const Bytes& bytes) : m_at(bytes.data()), m_left(bytes.size()) {}
@@ -57,7 +59,7 @@ public:
         const uint8_t* at = take(8);
         return at != nullptr ? loadLe64(at) : 0;
     }
-    // Reads a count of items of `size` bytes each, and checks that enough bytes are left.
+    // Reads how many items of `size` bytes follow, and checks that there are enough bytes for them.
     size_t count(size_t size)
     {
         const uint64_t number = u64();

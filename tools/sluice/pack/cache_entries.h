@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Defines what the entries of a cache hold (cache_folder.h keeps them): encoded tiles, and for each
-// file how it was cut and which tiles it became.
+// The content of a cache's entries, which cache_folder.h stores: encoded tiles, and for each file
+// how the file was cut and into which tiles.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace sluice {
 
-// A message of pack about a file: `sluice: FILE: text`. A detail is shown only with -v.
+// A message about a file, printed as `sluice: FILE: text`. A detail is printed only with -v.
 struct PackNote {
     bool isDetail;
     std::string text;
 };
 
 struct TileEntry {
-    bool filtered = false; // the stored bytes are those of the filtered tile
-    Bytes bytes;           // stored
+    bool filtered = false; // `bytes` are the encoded tile after filtering
+    Bytes bytes;           // as stored in the archive
 };
 Bytes writeTileEntry(const TileEntry& tile, uint32_t size);
 // `size` is the decoded size of the tile.
@@ -30,26 +30,26 @@ std::optional<TileEntry> readTileEntry(const Bytes& content, uint32_t size);
 struct AssetEntry {
     struct Tile {
         Digest key;
-        SluiceArchiveTile record; // offset and outputOffset are 0
+        SluiceArchiveTile record; // its offset and outputOffset are 0
     };
 
-    uint64_t size = 0; // bytes of the content in the archive, which may be converted from the file
+    uint64_t size = 0; // bytes of the asset in the archive, converted if `converted` is set
     bool converted = false;
     uint32_t type = 0;
     uint32_t tileSizeLog2 = 0;
-    std::vector<PackNote> notes; // what pack reported about the file
+    std::vector<PackNote> notes; // what packing the file reported
     Bytes parameters;
-    std::vector<SluiceArchiveSegment> segments; // none: the writer's default
+    std::vector<SluiceArchiveSegment> segments; // none: the archive's default
     std::vector<Tile> tiles;
 
-    uint64_t storedBytes() const; // of all tiles
+    uint64_t storedBytes() const; // bytes of all tiles
 };
 Bytes writeAssetEntry(const AssetEntry& asset);
 std::optional<AssetEntry> readAssetEntry(const Bytes& content);
 
-// The digest of a file's content, found by the properties that the file system reports.
+// The digest of a file's content, which holds as long as `status` stays the same.
 struct Stamp {
-    Digest status; // of path, inode, size and times
+    Digest status; // digest of path, inode, size and times
     Digest content;
 };
 Bytes writeStamps(const std::vector<Stamp>& stamps);

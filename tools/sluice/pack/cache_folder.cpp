@@ -7,28 +7,29 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
-#include <random>
 #include <tuple>
 
 #include <xxhash.h>
+
+#include "tools/common/files.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'C', 'A', 'C', 'H', 0x0a};
 constexpr size_t kHeadBytes = 56, kCheckBytes = 16;
-// Larger files are not entries of the cache. So there is no asset entry for a file of more than 150
-// GB, and no entry with the stamps of more than two million files.
+// Larger files do not count as entries. So files above 150 GB have no entry, and neither have the
+// stamps of more than two million files.
 constexpr uint64_t kLargestTile = 2 << 20, kLargestOther = 128 << 20;
 constexpr int64_t kDay = 24 * 60 * 60;
-// A use within this time after the last one does not update an entry's time.
+// Within this time, a second use does not update the entry's time of use.
 constexpr int64_t kTouchSeconds = 60;
 constexpr char kTag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                         "# Tiles that sluice pack has encoded: `sluice cache info` says more, and "
                         "any file of it may be removed.\n";
 constexpr size_t kSignatureBytes = 43;
 constexpr char kTagName[] = "CACHEDIR.TAG";
-constexpr char kTemporary[] = ".tmp-";
+constexpr char kTemporary[] = ".tmp-"; // of older versions
 constexpr char kDigits[] = "0123456789abcdef";
 
 void storeCheck(const uint8_t* bytes, size_t size, uint8_t* to)
@@ -43,8 +44,8 @@ size_t indexOf(EntryKind kind)
     return kind == EntryKind::tile ? 0 : kind == EntryKind::asset ? 1 : 2;
 }
 
-// Finds the kind of an entry by the name of its file, which is 62 digits and a letter. Returns
-// false if the file is not an entry.
+// Reads the kind of an entry from the name of its file: 62 digits and a letter. Returns false for
+// other files.
 bool kindOfName(const std::string& name, EntryKind& kind)
 {
     if (name.size() != 63 ||
@@ -64,43 +65,25 @@ bool readWhole(SystemFile file, Bytes& bytes)
     return true;
 }
 
-// Writes a file that gets its name only when it is complete. Several processes may do so at once.
-// The last one wins, which does no harm, because all write the same bytes.
-bool writeIn(SystemFile folder, const std::string& name, const void* bytes, size_t size)
+// Writes a file that gets its name when it is complete. Several processes may write the same file;
+// the last one wins, which is harmless, since all write the same bytes. `path` is for messages.
+// Throws a Failure.
+void writeIn(OpenFile folder, const std::string& name, const std::string& path, const void* bytes,
+             size_t size)
 {
     FileFacts facts;
-    if (factsIn(folder, name, facts) && facts.kind != FileFacts::Kind::file) {
-        errno = EEXIST; // not a file, so it is not ours
-        return false;
-    }
-    std::random_device random;
-    std::string between;
-    SystemFile file = kNoFile;
-    for (int attempt = 0; attempt < 100 && file == kNoFile; ++attempt) {
-        between = formatText("%s%08x", kTemporary, uint32_t(random()));
-        file = createIn(folder, between.c_str());
-        if (file == kNoFile && errno != EEXIST) break;
-    }
-    if (file == kNoFile) return false;
-    bool isGood = true;
-    const char* from = static_cast<const char*>(bytes);
-    while (isGood && size != 0) {
-        const int64_t put = writeSome(file, from, size);
-        isGood = put > 0;
-        from += isGood ? put : 0;
-        size -= isGood ? size_t(put) : 0;
-    }
-    isGood = closeFile(file) && isGood && renameIn(folder, between.c_str(), name, true);
-    const int error = errno;
-    if (!isGood) removeIn(folder, between.c_str());
-    errno = error;
-    return isGood;
+    if (factsIn(folder, name, facts) && facts.kind != FileFacts::Kind::file)
+        throw Failure{exitIo, path + ": is no regular file, so it is not ours"};
+    OutputFile file(folder.release(), name, path);
+    file.write(0, bytes, size);
+    file.commit();
 }
 
-// Returns whether a name is that of a temporary file: ".tmp-" and eight digits. Older versions used
-// six or eight letters and digits.
+// Returns whether this is the name of a temporary file: that of an OutputFile, or of an older
+// version, which was ".tmp-" and six or eight letters and digits.
 bool isLeftover(const std::string& name)
 {
+    if (isTemporaryName(name)) return true;
     constexpr char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     constexpr size_t start = sizeof kTemporary - 1;
     return (name.size() == start + 6 || name.size() == start + 8) &&
@@ -108,8 +91,8 @@ bool isLeftover(const std::string& name)
            name.find_first_not_of(letters, start) == name.npos;
 }
 
-// Calls back for each file in the folders of the cache, with the digits of its folder, the folder,
-// the file's name and its properties. Files that vanish meanwhile are left out.
+// Calls `call` for each file in the cache, with the two digits that name its folder, that folder,
+// and the file's name and properties. Files that vanish meanwhile are left out.
 void forEachFile(SystemFile cache,
                  const std::function<void(const std::string& digits, SystemFile folder,
                                           const FolderEntry& entry)>& call)
@@ -195,20 +178,23 @@ CacheFolder::CacheFolder(std::string path, bool create)
         throw Failure{exitUsage, m_path + ": is no cache of sluice (its CACHEDIR.TAG says so)"};
     }
     if (!create) throw Failure{exitUsage, m_path + ": is no cache of sluice"};
-    // Another process may be creating the same cache, so temporary files are ignored.
+    // Another process may just be creating the same cache, so its temporary files do not count.
     std::vector<FolderEntry> entries;
     listFolder(m_folder, entries);
     for (const FolderEntry& entry : entries)
         if (!isLeftover(entry.name) && !factsIn(m_folder, kTagName, facts))
             throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
-    if (writeIn(m_folder, kTagName, kTag, sizeof kTag - 1)) return;
-    const int error = errno;
-    // On Windows, some file systems do not replace a file that another process has open. In that
-    // case the other process has made the tag.
-    if (!isSignature(m_folder)) throw Failure{exitIo, m_path + ": " + std::strerror(error)};
+    try {
+        writeIn(OpenFile(openFolder(m_path)), kTagName, m_path + "/" + kTagName, kTag,
+                sizeof kTag - 1);
+    } catch (const Failure&) {
+        // Some file systems on Windows do not replace a file that another process has open. Then
+        // that process has written the same tag.
+        if (!isSignature(m_folder)) throw;
+    }
 }
 
-// Opens the folder of the entries whose digests begin with these digits.
+// Opens the folder of the entries whose digests begin with the first two of these digits.
 OpenFile CacheFolder::partOf(const std::string& digits) const
 {
     return OpenFile(openFolderIn(m_folder, digits.substr(0, 2)));
@@ -225,7 +211,7 @@ std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) con
     Bytes bytes(size_t(facts.size));
     if (!readWhole(file, bytes)) return {};
     std::optional<Bytes> content = readCacheEntry(kind, digest, bytes);
-    // The time of modification serves as the time of last use, because reading does not change it.
+    // The time of modification serves as the time of last use, which reading does not change.
     if (content && std::time(nullptr) - facts.modified.seconds > kTouchSeconds) touchFile(file);
     return content;
 }
@@ -240,12 +226,16 @@ void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& conten
         createFolderIn(m_folder, digits.substr(0, 2));
         part = partOf(digits);
     }
-    if (part != kNoFile && writeIn(part, digits.substr(2) + char(kind), file.data(), file.size()))
-        return;
-    const int error = errno;
-    if (!m_hasFailed.exchange(true) && !quiet)
-        printMessage("sluice: %s: %s: the cache does not get this run's results\n", m_path.c_str(),
-                     std::strerror(error));
+    const std::string path = m_path + "/" + digits.substr(0, 2);
+    try {
+        if (part == kNoFile) throw Failure{exitIo, path + ": " + std::strerror(errno)};
+        writeIn(std::move(part), digits.substr(2) + char(kind), path + "/" + digits.substr(2, 8),
+                file.data(), file.size());
+    } catch (const Failure& failure) {
+        if (!m_hasFailed.exchange(true) && !quiet)
+            printMessage("sluice: %s; the cache does not get this run's results\n",
+                         failure.text.c_str());
+    }
 }
 
 CacheFolder::Usage CacheFolder::usage() const
@@ -295,7 +285,7 @@ CacheFolder::Trimmed CacheFolder::trim(uint64_t limit) const
         bytes -= entry.size;
         const OpenFile part = partOf(entry.digits);
         if (part == kNoFile || !removeIn(part, entry.name.c_str()))
-            continue; // another process has removed it
+            continue; // another process was faster
         ++trimmed.entries;
         trimmed.bytes += entry.size;
     }
@@ -329,25 +319,6 @@ int runCacheTrim(const std::string& folder, uint64_t limit, const CommonOptions&
         std::printf("removed %llu entries, %s\n", wide(trimmed.entries),
                     sizeText(trimmed.bytes).c_str());
     return exitOk;
-}
-
-uint64_t sizeFromText(const std::string& option, const std::string& text)
-{
-    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const std::string unit = text.substr(digits);
-    uint32_t shift = 0;
-    for (const char* known : {"K", "M", "G", "T"}) {
-        shift += 10;
-        if (unit == known) break;
-    }
-    if (unit.empty()) shift = 0;
-    const bool isKnown = unit.empty() || (unit.size() == 1 && std::strchr("KMGT", unit[0]));
-    if (digits == 0 || digits > 18 || !isKnown)
-        throw Failure{exitUsage, option + ": '" + text + "' is no size such as 500M or 20G"};
-    const uint64_t number = std::stoull(text.substr(0, digits));
-    if (number > UINT64_MAX >> shift)
-        throw Failure{exitUsage, option + ": '" + text + "' is too large"};
-    return number << shift;
 }
 
 } // namespace sluice

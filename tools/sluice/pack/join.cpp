@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice join: puts the shards of pack --shard together into the archive that a single machine
-// would have made.
+// `sluice join`: puts the shards of pack --shard together into the archive that one run would have
+// made.
 #include <cstdio>
 
 #include "tools/common/progress.h"
@@ -24,6 +24,8 @@ int runJoin(const JoinOptions& options, const CommonOptions& common)
     const SluiceArchiveStats stats = joinShards(std::move(shards), output.writer(),
                                                 [&](uint64_t bytes) { progress.advance(bytes); });
     progress.clear();
+    if (stats.assetCount == 0)
+        throw Failure{exitUsage, "there is nothing to join: no shard holds a file"};
     output.commit();
     summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);
     return exitOk;

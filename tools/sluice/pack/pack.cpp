@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack: files and folders into an archive, or one file into a bare tile stream.
+// `sluice pack`: packs files and folders into an archive, or one file into a bare tile stream.
 #include <algorithm>
 #include <cstdio>
 
 #include "tools/sluice/pack/asset_packer.h"
+#include "tools/sluice/pack/block_encoder.h"
 #include "tools/common/codecs.h"
 #include "tools/common/files.h"
 #include "tools/common/input_reader.h"
@@ -29,7 +30,8 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
     }
 }
 
-// Serves the progress line only. Packing itself reports files that cannot be read.
+// Returns the size of all files, for the progress line. Files that cannot be read are reported
+// later.
 uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
 {
     uint64_t total = 0;
@@ -40,7 +42,7 @@ uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
     return total;
 }
 
-// Does pack --dry-run: lists the names that the archive would have.
+// pack --dry-run: lists the names that the archive would have.
 int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& common)
 {
     for (const ArchiveSource& source : sources)
@@ -51,7 +53,7 @@ int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& co
     return exitOk;
 }
 
-// The part of the files that this run packs: all of them, or a shard.
+// The files that this run packs: all of them, or those of a shard.
 struct Part {
     std::vector<ArchiveSource> files;
     ShardHead head; // shard.count is 0 if the run packs everything
@@ -65,6 +67,7 @@ Part partOf(const std::vector<ArchiveSource>& files, const PackRules& rules,
     part.head.shard = shardFromText(options.shard);
     const auto [first, last] = shardRange(files, part.head.shard);
     part.files.assign(files.begin() + ptrdiff_t(first), files.begin() + ptrdiff_t(last));
+    part.head.equalTilesOnce = options.share;
     part.head.allAssets = uint32_t(files.size());
     part.head.firstAsset = uint32_t(first);
     part.head.assetCount = uint32_t(last - first);
@@ -87,7 +90,7 @@ int emitNinja(const PackOptions& options, const PackSources& sources, const Comm
     return exitOk;
 }
 
-// Does pack --explain: says how a file would be packed, and why.
+// pack --explain: says how a file would be packed, and why.
 int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
             const PackOptions& options, const OldTiles* against)
 {
@@ -97,7 +100,7 @@ int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
     if (source == files.end())
         throw Failure{exitUsage, "--explain: no file would be packed as '" +
                                      printable(options.explain) + "'; --dry-run lists the names"};
-    const InputFile file(source->path);
+    const InputFile file(source->path, kindOf(*source));
     std::vector<PackNote> notes;
     if (source->share != kNoShare) {
         const auto count =
@@ -137,22 +140,31 @@ std::unique_ptr<PackCache> openCache(const PackOptions& options, const CommonOpt
 {
     if (options.cache.empty()) return nullptr;
     std::string scope = options.shard + '\n';
+    if (!options.directory.empty() || !options.list.empty())
+        scope += options.directory + '\n' + options.list + '\n';
     for (const std::string& input : options.inputs)
         scope += input + '\n';
     return std::make_unique<PackCache>(options.cache, scope, common.quiet);
 }
 
-void adviseImages(const AssetPacker& packer)
+// Says which options would suit the files better, and what they cost.
+void advise(const AssetPacker& packer)
 {
-    const uint32_t packed = packer.packedImages, pictures = packer.pictures;
-    if (packed != 0)
-        printMessage("sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
-                     "filters work and GPUs decode all of it\n",
-                     packed, packed == 1 ? " is" : "s are");
-    if (pictures != 0)
-        printMessage("sluice: %u file%s TGA, PNG or JPEG: --images makes textures with mip "
-                     "levels of such, which GPUs can sample\n",
-                     pictures, pictures == 1 ? " is" : "s are");
+    const auto say = [](uint32_t count, const char* noun, const char* what, const char* advice) {
+        if (count != 0)
+            printMessage("sluice: %u %s%s %s: %s\n", count, noun, count == 1 ? " is" : "s are",
+                         what, advice);
+    };
+    say(packer.packedImages, "KTX2 file", "supercompressed",
+        "--images undoes that, which lets filters work and GPUs decode all of it");
+    say(packer.pictures, "file", "TGA, PNG or JPEG",
+        hasBlockEncoder()
+            ? "--images --bc auto makes textures with mip levels of such, which GPUs can sample; "
+              "without --bc auto they are RGBA8, and larger than the pictures"
+            : "--images makes textures with mip levels of such, which GPUs can sample; they are "
+              "RGBA8, and larger than the pictures, as this build has no libsquish for --bc auto");
+    say(packer.models, "file", "model weights (.safetensors)",
+        "-c float makes such smaller, and packs them many times as fast");
 }
 
 } // namespace
@@ -185,6 +197,7 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
     info.readUser = info.writeUser = &transfer;
     uint64_t streamSize = 0;
     checkPacking(transfer, sluiceWriteTileStream(&info, &streamSize), input.name());
+    input.checkUnchanged();
     progress.clear();
     output.commit();
     printResult(input.size(), streamSize, common, "");
@@ -196,15 +209,21 @@ int runPack(const PackOptions& options, const CommonOptions& common)
 {
     if (options.raw) return codecNamed(options.codec).packRaw(options, common);
     const Summary summary(common);
-    std::vector<std::string> named = options.inputs;
-    named.insert(named.end(), {options.order, options.rules, options.against});
+    const std::vector<PackInput> inputs = packInputs(options);
+    std::vector<std::string> named = {options.list, options.order, options.rules, options.against};
+    if (std::count(named.begin(), named.end(), "-") > 1)
+        throw Failure{exitUsage, "only one of -T, --order, --rules and --against can be stdin"};
+    for (const PackInput& input : inputs)
+        named.push_back(input.path);
     refuseOwnInput(options.emitNinja, named);
+    refuseOwnInput(options.output, named); // the build file, too, replaces it
+    refuseSameOutputs({options.emitNinja, options.output});
     if (!options.writesNothing()) checkOutput(options.output, common.force, named);
-    PackSources sources = collectSources(options, common);
+    PackSources sources = collectSources(inputs, options, common);
     if (!options.order.empty()) orderFiles(sources.files, options.order);
     if (!options.emitNinja.empty()) return emitNinja(options, sources, common);
-    const PackRules rules =
-        options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);
+    PackRules rules = options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);
+    rules.setKinds(options.kinds);
     rules.checkGlobs(sources.files);
     shareTiles(sources.files,
                [&](const ArchiveSource& source) { return rules.optionsFor(source.name, options); });
@@ -222,8 +241,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     const auto write = [&](uint64_t offset, const void* bytes, size_t size) {
         output.write(head + offset, bytes, size);
     };
-    AssetPacker packer(write, threadCount(options.threads), cache.get(), against.get(), progress,
-                       common);
+    AssetPacker packer(write, options, cache.get(), against.get(), progress, common);
     for (size_t i = 0, next = 0; i < part.files.size(); i = next) {
         const ArchiveSource& source = part.files[i];
         const AssetOptions how = rules.optionsFor(source.name, options);
@@ -241,10 +259,14 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     progress.clear();
     output.commit();
     if (cache != nullptr) cache->finish(options.cacheSize);
-    if (!common.quiet) adviseImages(packer);
+    if (!common.quiet) advise(packer);
     printResult(stats.bytesIn, stats.bytesOut, common,
                 formatText("tiles      %llu, %llu of them stored\n", wide(stats.tileCount),
                            wide(stats.storedTiles)) +
+                    (stats.equalTiles == 0
+                         ? ""
+                         : formatText("equal      %llu tiles of %s, stored once\n",
+                                      wide(stats.equalTiles), sizeText(stats.equalBytes).c_str())) +
                     (cache != nullptr ? cache->summary() : ""));
     summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);
     return exitOk;

@@ -15,8 +15,9 @@ namespace sluice {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
-// A file that has changed this recently may change again and keep its time of change, because the
-// clocks of file systems are coarse; some advance every two seconds.
+// A file that has changed within the last kRacySeconds may change once more and keep its time of
+// change, since file systems count time coarsely, some in steps of two seconds. Such a file's
+// digest is not kept.
 constexpr int64_t kRacySeconds = 3;
 
 Digest digestFrom(const uint8_t* bytes)
@@ -38,7 +39,7 @@ Digest hashContent(const InputFile& file)
     return hash.finish();
 }
 
-// Inode numbers and times are meaningful on one machine only.
+// Returns a digest that identifies this machine: inode numbers and times mean nothing on another.
 Digest machineDigest()
 {
     Blake2b hash;
@@ -171,7 +172,7 @@ void PackCache::keep(void* user, const uint8_t* key, uint32_t size, const void* 
         const TileEntry tile = {filtered != 0, Bytes(from, from + storedSize)};
         cache.m_folder.keep(EntryKind::tile, digestFrom(key), writeTileEntry(tile, size),
                             cache.m_quiet);
-    } catch (const std::exception&) { // out of memory: the tile is not kept
+    } catch (const std::exception&) { // out of memory: the tile is just not kept
     }
 }
 

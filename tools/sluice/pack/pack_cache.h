@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Does sluice pack --cache: finds files that an earlier run packed with the same options, by their
-// content, and tiles that it encoded. The archive is the same with and without a cache.
+// `sluice pack --cache`: reuses what an earlier run has made: files that were packed with the same
+// options, which are found by their content, and encoded tiles. The archive is the same with and
+// without a cache.
 #pragma once
 
 #include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -18,50 +17,51 @@ namespace sluice {
 
 class PackCache {
 public:
-    // `scope` identifies the inputs of this run; the digests of its files are stored under it.
+    // `scope` identifies the inputs of this run; the digests of their contents are kept under it.
     PackCache(const std::string& folder, const std::string& scope, bool quiet);
 
-    // Returns the cache for the archive's writer. It lives as long as this object.
+    // Returns the callbacks for the archive's writer, which are valid as long as this object.
     const SluiceTileCache* callbacks() const { return &m_callbacks; }
 
-    // Returns the digest of a file's content. It comes from an earlier run if the file system says
-    // that the file has not changed; otherwise the whole file is read.
+    // Returns the digest of a file's content. If the file system says that the file has not changed
+    // since an earlier run, the digest comes from that run; otherwise the whole file is read.
     Digest contentOf(const InputFile& file, const std::string& path);
-    // Returns whether the file still has the content whose digest contentOf gave.
+    // Reads the file again, and returns whether it still has this content.
     bool isStill(const InputFile& file, const Digest& content) const;
-    // Returns what identifies a file's entry: its content, its name (plans look at the suffix) and
-    // how it is encoded.
+    // Returns the key of a file's entry: a digest of its content, of its name (plans depend on its
+    // suffix) and of how it is encoded.
     static Digest keyOf(const Digest& content, const std::string& name,
                         const std::string& encoding);
 
     std::optional<AssetEntry> findAsset(const Digest& key) const;
-    // Returns the stored bytes of all tiles of an entry. Returns none if a tile is missing or the
-    // bytes exceed `limit`.
+    // Returns the stored bytes of all tiles of an entry; nothing if a tile is missing, or if
+    // together they exceed `limit` bytes.
     std::optional<std::vector<Bytes>> loadTiles(const AssetEntry& entry, uint64_t limit) const;
 
-    // These keep the result for the asset that is added to the writer next. Its tiles are written
-    // later, so call begin before the writer and confirm after it. `keep` says whether the file was
-    // still unchanged after it had been read.
+    // begin() and confirm() keep the entry of an asset for later runs. The caller calls begin()
+    // before the asset is added to the writer, since the writer calls wrote() for its tiles from
+    // then on, and confirm() after it. `keep` says whether the file was unchanged after it had been
+    // read.
     void begin(uint32_t asset, const Digest& key, AssetEntry entry);
     void confirm(uint32_t asset, bool keep);
 
-    // Call this when the archive is finished. It keeps the digests of the files, and removes the
-    // oldest entries if the cache exceeds `limit` bytes (0: no limit).
+    // Call this once the archive is complete. It keeps the digests of the files' contents. If the
+    // cache exceeds `limit` bytes (0: no limit), it removes the entries not used for longest.
     void finish(uint64_t limit);
 
     struct Counts {
         uint64_t files = 0, filesFound = 0, tiles = 0, tilesFound = 0;
     };
-    Counts counts; // `tiles` are those of files not found
+    Counts counts; // `tiles` counts those of files that were not found
     std::string summary() const;
 
 private:
     struct Pending {
         Digest key;
         AssetEntry entry;
-        uint64_t written = 0; // decoded bytes of its tiles so far
+        uint64_t written = 0; // decoded bytes of its tiles that were written so far
         bool isConfirmed = false;
-        bool isUsable = true; // every tile is in the cache
+        bool isUsable = true; // every tile so far is in the cache
     };
 
     static uint32_t find(void* user, const uint8_t* key, uint32_t size, void* bytes,

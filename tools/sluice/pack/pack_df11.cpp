@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack --raw -c df11|ecf8: makes a .safetensors file whose weights are units that DFloat11's
-// or ECF8's kernels decode.
+// `sluice pack --raw -c df11|ecf8`: makes a .safetensors file whose weights are coded in units that
+// the kernels of DFloat11 or ECF8 decode. A unit is a set of tensors of one module, under one code.
 #include <sluice/sluice_df11.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -39,11 +39,12 @@ constexpr Format kEcf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", kEcf8EncodedNam
 // Tensors that are packed together, sorted by their attributes.
 struct Unit {
     std::string module;
-    int64_t group = -1; // the --group that the unit belongs to; -1: a single tensor
-    std::map<std::string, size_t> attributes; // the module's, with tensors of the input
+    int64_t group = -1; // index of the --group that it belongs to; -1: a single tensor
+    // Attribute of the module, and index of its tensor in the input.
+    std::map<std::string, size_t> attributes;
     uint64_t histogram[256] = {};
     uint64_t elements = 0;
-    std::string plain; // why the unit stays plain; empty if it does not
+    std::string plain; // why its tensors stay plain; empty if they do not
     Df11Code code;
     Df11Sizes sizes = {};
 };
@@ -63,7 +64,7 @@ public:
         }
     }
 
-    Json patterns() const; // the pattern_dict. Throws Failure
+    Json patterns() const; // the content of pattern_dict. Throws a Failure
     void write(OutputFile& output);
     uint64_t packedUnits() const { return m_packedUnits; }
     uint64_t outputSize() const { return m_outputSize; }
@@ -74,7 +75,7 @@ private:
     {
         return m_input.header().tensors[number];
     }
-    // Returns the unit that a tensor becomes part of; nullptr if the tensor stays plain.
+    // Returns the unit that tensor `number` is packed in, or nullptr if the tensor stays plain.
     const Unit* packedUnitOf(size_t number) const
     {
         const Unit* unit = m_unitOf[number] < 0 ? nullptr : &m_units[size_t(m_unitOf[number])];
@@ -100,8 +101,8 @@ private:
     const std::vector<std::string>& m_groups;
     std::vector<ModulePattern> m_groupPatterns;
     std::vector<Unit> m_units;
-    std::vector<int64_t> m_unitOf; // for each tensor; -1: none
-    std::set<std::string> m_names; // all tensors have
+    std::vector<int64_t> m_unitOf; // index of each tensor's unit; -1: none
+    std::set<std::string> m_names; // the names of all tensors
     Bytes m_piece;
     uint64_t m_packedUnits = 0, m_outputSize = 0;
 };
@@ -112,8 +113,8 @@ bool Df11Packer::isWeight(const SafetensorsTensor& tensor) const
            endsWith(tensor.name, kWeightSuffix);
 }
 
-// Returns a regular expression for "model.layers.7.q". If `general`, every number in it may be any
-// number.
+// Returns a regular expression that matches a module's name, for example "model.layers.7.q". If
+// `general` is set, the expression has \d+ in place of each component that is a number.
 std::string expressionOf(const std::string& module, bool general)
 {
     std::string regex;
@@ -123,19 +124,18 @@ std::string expressionOf(const std::string& module, bool general)
         const bool number =
             !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
         regex += begin != 0 ? "\\." : "";
-        for (const char c : number&& general ? std::string() : component) {
+        for (const char c : number&& general ? std::string() : component)
             regex += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
                              static_cast<signed char>(c) < 0
                          ? std::string(1, c)
                          : std::string("\\") + c;
-        }
         regex += number && general ? "\\d+" : "";
         begin = end + 1;
     }
     return regex;
 }
 
-// Returns whether a reader can find the module by this expression. Readers limit the lengths of
+// Returns whether a reader can find the module by this expression; readers limit the length of
 // both.
 bool isFoundBy(const std::string& regex, const std::string& module, std::string& reason)
 {
@@ -145,28 +145,24 @@ bool isFoundBy(const std::string& regex, const std::string& module, std::string&
     return pattern.matches(module);
 }
 
-// A tensor joins the group whose expression matches the tensor's name up to one of its dots. Any
-// other tensor is a unit by itself.
+// Divides the tensors into units. A tensor belongs to a group (--group) if the group's expression
+// matches its name up to one of the dots; any other tensor is a unit by itself.
 void Df11Packer::planUnits()
 {
-    for (const SafetensorsTensor& one : m_input.header().tensors) {
+    for (const SafetensorsTensor& one : m_input.header().tensors)
         m_names.insert(one.name);
-    }
     m_groupPatterns.resize(m_groups.size());
     for (size_t i = 0; i < m_groups.size(); ++i) {
         std::string reason;
-        if (!m_groupPatterns[i].compile(m_groups[i], reason)) {
+        if (!m_groupPatterns[i].compile(m_groups[i], reason))
             throw Failure{exitUsage, "--group " + m_groups[i] + ": cannot use this expression: " +
                                          reason + " (docs/format.md, 5.5, says what is)"};
-        }
     }
     std::map<std::string, size_t> unitByModule;
     std::vector<bool> used(m_groups.size());
     m_unitOf.assign(m_input.header().tensors.size(), -1);
     for (size_t i = 0; i < m_unitOf.size(); ++i) {
-        if (!isWeight(tensor(i))) {
-            continue;
-        }
+        if (!isWeight(tensor(i))) continue;
         std::string module = tensor(i).name.substr(0, tensor(i).name.size() - kWeightSuffix.size()),
                     attribute;
         int64_t joins = -1;
@@ -189,22 +185,20 @@ void Df11Packer::planUnits()
             m_units.back().group = joins;
         }
         Unit& unit = m_units[place->second];
-        if (unit.group != joins) {
+        if (unit.group != joins)
             throw Failure{exitUsage, "'" + printable(module) + "' is a group and a tensor"};
-        }
         unit.attributes.emplace(attribute, i);
         m_unitOf[i] = int64_t(place->second);
     }
     for (size_t i = 0; i < m_groups.size(); ++i) {
-        if (!used[i]) {
+        if (!used[i])
             throw Failure{exitUsage, "--group " + m_groups[i] +
                                          ": matches no module above a two-dimensional weight of " +
                                          m_format.dtype + " that is in no other group"};
-        }
     }
 }
 
-// A unit stays plain if a reader could not handle its name.
+// Leaves a unit plain if readers could not handle its name.
 void Df11Packer::checkNames(Unit& unit) const
 {
     std::string reason;
@@ -215,9 +209,8 @@ void Df11Packer::checkNames(Unit& unit) const
     }
     for (const char* part : {kLutsName, kEncodedName, kEcf8EncodedName, kSignMantissaName,
                              kEcf8SignMantissaName, kPositionsName, kGapsName, kSplitsName}) {
-        if (unit.plain.empty() && m_names.count(unit.module + "." + part) != 0) {
+        if (unit.plain.empty() && m_names.count(unit.module + "." + part) != 0)
             unit.plain = std::string("the file has a '") + part + "' of that name already";
-        }
     }
 }
 
@@ -236,21 +229,19 @@ void Df11Packer::readPieces(const SafetensorsTensor& tensor, Take take, bool sho
 template <class Take>
 void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
 {
-    for (const auto& [attribute, number] : unit.attributes) {
+    for (const auto& [attribute, number] : unit.attributes)
         readPieces(
             tensor(number),
             [&](const uint8_t* bytes, uint64_t size) {
                 take(bytes, size / df11Form(m_format.kind).elementBytes);
             },
             shown);
-    }
 }
 
 void Df11Packer::count(Unit& unit)
 {
-    for (const auto& [attribute, number] : unit.attributes) {
+    for (const auto& [attribute, number] : unit.attributes)
         unit.elements += tensor(number).size() / df11Form(m_format.kind).elementBytes;
-    }
     if (unit.plain.empty() && unit.elements > SLUICE_DF11_MAX_SIZE)
         unit.plain = "more than 2^31 - 1 elements";
     if (unit.plain.empty() && m_format.kind == SLUICE_DF11_FP8_E4M3 && unit.elements % 2 != 0)
@@ -274,8 +265,9 @@ void Df11Packer::chooseCode(Unit& unit)
         return;
     }
     if (m_format.kind == SLUICE_DF11_BF16 && unit.code.minLength() == 1) {
-        // If many elements take few bits, a block may need more shared memory than the kernel has.
-        // Only a trial encoding shows that.
+        // If many elements have codes of 1 bit, a block may have more elements than fit into the
+        // kernel's shared memory. Only encoding the unit shows whether that happens. If it does,
+        // all codes get at least 2 bits.
         Df11Encoder trial(m_format.kind, unit.code);
         const auto encode = [&](const uint8_t* elements, uint64_t number) {
             trial.add(elements, number);
@@ -286,14 +278,11 @@ void Df11Packer::chooseCode(Unit& unit)
         };
         readElements(unit, encode, false);
         trial.finish();
-        if (trial.maxBlockElements() > kDf11MaxSharedElements) {
+        if (trial.maxBlockElements() > kDf11MaxSharedElements)
             makeDf11Code(m_format.kind, unit.histogram, 2, unit.code);
-        }
     }
     unit.sizes = df11Sizes(m_format.kind, unit.histogram, unit.code);
-    if (unit.sizes.encoded > SLUICE_DF11_MAX_SIZE) {
-        unit.plain = "more than 2^31 - 1 bytes of codes";
-    }
+    if (unit.sizes.encoded > SLUICE_DF11_MAX_SIZE) unit.plain = "more than 2^31 - 1 bytes of codes";
 }
 
 void Df11Packer::addParts(const Unit& unit, SafetensorsHeader& header) const
@@ -323,8 +312,8 @@ void Df11Packer::write(OutputFile& output)
             addParts(*unit, header);
         }
     }
-    // Wide elements come first, so that each is aligned to its size. ECF8's positions are u64,
-    // although their dtype is U8.
+    // Wide elements come first, so that each tensor is aligned to the width of its elements. ECF8's
+    // positions are numbers of 64 bits, although their dtype is U8.
     const auto width = [this](const SafetensorsTensor& tensor) {
         const bool positions = m_format.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
                                tensor.shape[0] % 8 == 0 &&
@@ -335,13 +324,11 @@ void Df11Packer::write(OutputFile& output)
                      [&](const auto& a, const auto& b) { return width(a) > width(b); });
     std::string start, error;
     const SluiceStatus status = makeSafetensors(header, start, error);
-    if (status != SLUICE_OK) {
+    if (status != SLUICE_OK)
         throw Failure{exitFormat, m_input.file().name() + ": the output: " + error};
-    }
     std::map<std::string, uint64_t> places;
-    for (const SafetensorsTensor& placed : header.tensors) {
+    for (const SafetensorsTensor& placed : header.tensors)
         places.emplace(placed.name, start.size() + placed.begin);
-    }
     m_outputSize = start.size() + (header.tensors.empty() ? 0 : header.tensors.back().end);
     output.write(0, start.data(), start.size());
     for (size_t i = 0; i < m_unitOf.size(); ++i) {
@@ -353,9 +340,7 @@ void Df11Packer::write(OutputFile& output)
         });
     }
     for (const Unit& unit : m_units) {
-        if (unit.plain.empty()) {
-            writeUnit(unit, output, places);
-        }
+        if (unit.plain.empty()) writeUnit(unit, output, places);
     }
 }
 
@@ -369,9 +354,8 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
         uint64_t end = 0;
         for (const auto& [attribute, number] : unit.attributes) {
             end += tensor(number).size() / df11Form(m_format.kind).elementBytes;
-            for (uint32_t byte = 0; byte < 8 && end != unit.elements; ++byte) {
+            for (uint32_t byte = 0; byte < 8 && end != unit.elements; ++byte)
                 splits.push_back(uint8_t(end >> 8 * byte));
-            }
         }
         output.write(placeOf(kSplitsName), splits.data(), splits.size());
     }
@@ -398,14 +382,15 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
     flush();
 }
 
-// Modules that are packed alike share an expression that matches all of them; any other module has
-// its own. No module may match two expressions, because our readers take the first match and
-// DFloat11's loaders take all.
+// Returns a dictionary from regular expressions for the names of modules to the attributes of those
+// modules that are packed (for example, "weight"). Modules that are packed alike share an
+// expression that matches all of them; any other module has one of its own. No module may match two
+// expressions, since our reader takes the first match and DFloat11's loaders take all.
 Json Df11Packer::patterns() const
 {
     const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
-        // For a module that is a unit by itself, ECF8 writes "" and DFloat11 an empty list.
+        // For a unit of a single tensor, ECF8 writes "" and DFloat11 an empty list.
         if (unit.group < 0 && m_format.kind == SLUICE_DF11_BF16) return list;
         for (const auto& [attribute, number] : unit.attributes)
             list.push_back(attribute);
@@ -427,8 +412,8 @@ Json Df11Packer::patterns() const
             shared.emplace(general.back(), Shared{names(unit), unit.group, true}).first->second;
         one.good = one.good && good && one.names == names(unit) && one.group == unit.group;
     }
-    // An expression made here matches only modules of one form. One of --group may match any
-    // module.
+    // An expression is good only if it matches no module that belongs to another group or to none.
+    // This must be checked because an expression of --group may match any module.
     for (auto& [regex, one] : shared) {
         std::string reason;
         ModulePattern pattern;
@@ -440,27 +425,26 @@ Json Df11Packer::patterns() const
     }
     Json result = Json::object();
     for (size_t i = 0; i < m_units.size(); ++i) {
-        if (m_units[i].plain.empty()) {
+        if (m_units[i].plain.empty())
             result[shared.at(general[i]).good ? general[i]
                                               : expressionOf(m_units[i].module, false)] =
                 names(m_units[i]);
-        }
     }
-    if (result.size() > kMaxPatterns) {
+    if (result.size() > kMaxPatterns)
         throw Failure{exitFormat,
                       "the modules have more than " + std::to_string(kMaxPatterns) +
                           " forms of names, which is more than a pattern_dict may have"};
-    }
     return result;
 }
 
 struct ConfigFile {
     std::string path;
     Json json;
-    bool keepsRest; // keeps the other members of the file
+    bool keepsRest; // the file's other members stay as they are
 };
 
-// Returns the files that the loaders need beside `output`. `plain` is the config.json of the model.
+// Returns the files that loaders need beside `output`. `plain` is the model's config.json,
+// `patterns` the dictionary.
 std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain,
                                     Json patterns)
 {
@@ -474,7 +458,7 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
                                     {"pattern_dict", std::move(patterns)}};
         return {{path("config.json"), std::move(plain), true}};
     }
-    // Loaders of language models read config.json, those of diffusion models a file of their own.
+    // Loaders of language models read config.json, those of diffusion models dfloat_config.json.
     const Json config = {
         {"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
     plain["dfloat_config"] = config;
@@ -485,16 +469,16 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
              false}};
 }
 
-// Reads the config.json beside `output`, or else beside `input`, if there is one.
+// Reads config.json from the folder of `output` or, if it has none there, of `input`. Returns an
+// empty object if neither folder has one.
 Json readConfig(const fs::path& output, const fs::path& input)
 {
     for (const fs::path& path :
          {output.parent_path() / "config.json", input.parent_path() / "config.json"}) {
         if (!isFile(path.generic_u8string())) continue;
         Json config = readJsonBeside(path.generic_u8string());
-        if (!config.is_object()) {
+        if (!config.is_object())
             throw Failure{exitFormat, path.generic_u8string() + ": is no JSON object"};
-        }
         return config;
     }
     return Json::object();
@@ -502,19 +486,21 @@ Json readConfig(const fs::path& output, const fs::path& input)
 
 int packUnits(const Format& format, const PackOptions& options, const CommonOptions& common)
 {
-    if (options.inputs.size() != 1) {
-        throw Failure{exitUsage, "--raw packs one file"};
-    }
+    if (options.inputs.size() != 1) throw Failure{exitUsage, "--raw packs one file"};
     const WeightFile input(options.inputs[0]);
     const bool hasConfig = options.output != "-";
     checkOutput(options.output, common.force, options.inputs);
     Json config;
     if (hasConfig) {
+        std::vector<std::string> outputs = {options.output};
         for (const ConfigFile& one : makeConfigs(format, fs::u8path(options.output), {}, {})) {
+            refuseOwnInput(one.path, options.inputs);
+            outputs.push_back(one.path);
             checkOverwrite(one.path, common.force,
                            one.keepsRest ? "would be changed; -f allows it"
                                          : "exists; -f overwrites it");
         }
+        refuseSameOutputs(outputs);
         config = readConfig(fs::u8path(options.output),
                             fs::u8path(options.inputs[0] == "-" ? "" : options.inputs[0]));
     }
@@ -525,10 +511,9 @@ int packUnits(const Format& format, const PackOptions& options, const CommonOpti
                                                  std::move(config), packer.patterns())) {
             texts.emplace_back(one.path,
                                one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-            if (texts.back().second.size() > kMaxJsonBytes) {
+            if (texts.back().second.size() > kMaxJsonBytes)
                 throw Failure{exitFormat,
                               one.path + ": would be larger than 1 MiB, and then not be read"};
-            }
         }
     }
     OutputFile output(options.output, common.force);
@@ -539,9 +524,8 @@ int packUnits(const Format& format, const PackOptions& options, const CommonOpti
         files.back()->write(0, text.data(), text.size());
     }
     output.commit();
-    for (const auto& one : files) {
+    for (const auto& one : files)
         one->commit();
-    }
     packer.clearProgress();
     if (common.verbosity > 0 && !common.quiet) {
         const uint64_t bytesIn = input.file().size(), bytesOut = packer.outputSize();

@@ -7,6 +7,7 @@
 #include <sluice/sluice_image_encode.h>
 
 #include "encode/image/image_file.h"
+#include "encode/image/texture.h"
 #include "formats/archive_layout.h"
 #include "formats/image.h"
 #include "tools/sluice/pack/textures.h"
@@ -14,7 +15,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kLargest = uint64_t(1) << 30; // most bytes of an image in memory
+// Larger images keep their supercompression, and get no filters.
+constexpr uint64_t kLargest = uint64_t(1) << 30;
 
 bool endsWith(const std::string& name, const std::string& suffix)
 {
@@ -23,8 +25,8 @@ bool endsWith(const std::string& name, const std::string& suffix)
                       [](char a, char b) { return a == std::tolower(static_cast<uint8_t>(b)); });
 }
 
-// Returns the image without its supercompression scheme. Returns no bytes if that is not possible;
-// `reason` then says why.
+// Returns the image as a file without supercompression. If that is not possible, returns no bytes,
+// and `reason` says why.
 Bytes withoutScheme(const InputFile& input, uint64_t limit, std::string& reason)
 {
     const Bytes file = input.readAll();
@@ -51,7 +53,7 @@ Bytes withoutScheme(const InputFile& input, uint64_t limit, std::string& reason)
     return {};
 }
 
-// Makes a segment from each cut to the next.
+// Makes a segment of the bytes from each cut to the next.
 std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, uint64_t size,
                                              const AssetOptions& options, const Codec& codec)
 {
@@ -65,18 +67,48 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
     return segments;
 }
 
-// Plans a KTX2 or DDS file. Returns false if it is to be packed like any other.
+// Tells what the key/value data of a KTX2 file say about its pixels, which stay as they are.
+void tellKeyValues(const InputFile& input, const SluiceImageInfo& info, PackPlan& plan)
+{
+    constexpr uint64_t most = uint64_t(1) << 20; // larger data are not looked at
+    if ((info.flags & SLUICE_IMAGE_TRANSCODE) != 0)
+        addRemark(plan.note, "UASTC, which no GPU samples: transcode it before the upload");
+    if (info.keyValueSize == 0 || info.keyValueSize > most) return;
+    Bytes pairs(static_cast<size_t>(info.keyValueSize));
+    input.read(info.keyValueOffset, pairs.data(), pairs.size());
+    const auto find = [&](const char* key) {
+        const void* value = nullptr;
+        uint32_t size = 0;
+        if (sluiceFindImageValue(pairs.data(), pairs.size(), key, &value, &size) != SLUICE_OK ||
+            value == nullptr)
+            return std::string();
+        const std::string text(static_cast<const char*>(value), size);
+        return text.substr(0, text.find('\0')).substr(0, 16);
+    };
+    const std::string orientation = find("KTXorientation"), swizzle = find("KTXswizzle");
+    if (!orientation.empty() && orientation != std::string("rdi").substr(0, orientation.size()))
+        addRemark(plan.warning, "its KTXorientation is '" + printable(orientation) +
+                                    "', not 'rd' (right, down): it is packed as it is, for the "
+                                    "renderer to turn");
+    if (!swizzle.empty() && swizzle != "rgba")
+        addRemark(plan.note,
+                  "shaders read its channels as " + printable(swizzle) + " (KTXswizzle)");
+}
+
+// Plans a KTX2 or DDS file. Returns false if it is to be packed like any other file.
 bool planContainer(const InputFile& input, const AssetOptions& options, const Codec& codec,
                    PackPlan& plan)
 {
     const Bytes start = input.readStart(SLUICE_IMAGE_START_SIZE);
     ImageFile image;
-    const SluiceStatus status = sluiceParseImage(start.data(), start.size(), input.size(),
-                                                 &image.info, image.levels, nullptr);
+    ImageStart parsed = {start.data(), start.size(), input.size(), 0, "", false};
+    const SluiceStatus status = parseImageStart(parsed, image.info, image.levels);
     if (status != SLUICE_OK) {
-        plan.reason = sluiceGetStatusText(status);
+        plan.reason = parsed.reason[0] != 0 ? parsed.reason : sluiceGetStatusText(status);
         return false;
     }
+    addRemark(parsed.isWarning ? plan.warning : plan.note, parsed.reason);
+    tellKeyValues(input, image.info, plan);
     uint64_t size = input.size();
     const bool packed = image.info.scheme != SLUICE_IMAGE_SCHEME_NONE;
     const bool small = size <= kLargest;
@@ -97,13 +129,13 @@ bool planContainer(const InputFile& input, const AssetOptions& options, const Co
         plan.content = std::make_unique<InputFile>(input.name(), std::move(bytes));
     }
     if (!small && codec.fileCodec == SLUICE_CODEC_GSTD)
-        plan.reason = "it is larger than 1 GiB"; // the reason why it has no filters
+        plan.reason = "it is larger than 1 GiB"; // that is why it has no filters
     if (plan.segments.empty()) plan.segments = segmentsAt(image.cuts(size), size, options, codec);
     uint8_t item[SLUICE_IMAGE_ITEM_SIZE];
     uint32_t itemBytes = 0, filterBytes = 0;
-    // This cannot fail: the image was parsed.
+    // Cannot fail, since the image was parsed.
     sluiceMakeArchiveImageItem(&image.info, image.levels, item, &itemBytes);
-    // The filters come first, so that their offsets stay valid.
+    // Filters come first, so that their offsets in the parameter block stay valid.
     const void* filters = sluiceGetFilterParameters(plan.filters.get(), &filterBytes);
     plan.parameters.resize(filterBytes);
     if (filterBytes != 0) std::memcpy(plan.parameters.data(), filters, filterBytes);
@@ -123,15 +155,16 @@ bool isPackedKtx2(const InputFile& input)
     return scheme == SLUICE_IMAGE_SCHEME_ZSTD || scheme == SLUICE_IMAGE_SCHEME_ZLIB;
 }
 
-bool planImage(const InputFile& input, const AssetOptions& options, const Codec& codec,
-               PackPlan& plan)
+bool planImage(const InputFile& input, const std::string& name, const AssetOptions& options,
+               const Codec& codec, PackPlan& plan)
 {
     const Bytes start = input.readStart(kKtx2MagicSize);
-    if (isKtx2(start.data(), start.size()) || isDds(start.data(), start.size()))
+    if (isKtx2(start.data(), start.size()) || isDds(start.data(), start.size()) ||
+        isKtx1(start.data(), start.size()))
         return planContainer(input, options, codec, plan);
-    if (endsWith(input.name(), ".ktx2") || endsWith(input.name(), ".dds"))
+    if (endsWith(name, ".ktx2") || endsWith(name, ".dds") || endsWith(name, ".ktx"))
         plan.reason = "it is neither KTX2 nor DDS";
-    Texture texture = makeTexture(input, options);
+    Texture texture = makeTexture(input, name, options);
     if (texture.file == nullptr) {
         if (!texture.reason.empty()) plan.reason = texture.reason;
         return false;
@@ -139,6 +172,7 @@ bool planImage(const InputFile& input, const AssetOptions& options, const Codec&
     if (!planContainer(*texture.file, options, codec, plan))
         throw Failure{exitFormat, input.name() + ": its texture is not understood"};
     plan.note = texture.summary;
+    plan.warning = texture.warning;
     if (plan.content == nullptr) plan.content = std::move(texture.file);
     return true;
 }

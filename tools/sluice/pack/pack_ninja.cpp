@@ -13,15 +13,15 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-// Refuses characters that a build file cannot contain. A line end ends a statement, however it is
-// quoted, and NUL ends the file.
+// Throws if the text contains characters that a build file cannot express: the end of a line ends a
+// statement even in quotes, and NUL ends the file.
 void refuseCharacters(const std::string& text, std::string_view characters)
 {
     if (text.find_first_of(characters) != std::string::npos)
         throw Failure{exitUsage, printable(text) + ": a build file cannot name it"};
 }
 
-// Escapes text where Ninja expects a path. There is no way to escape '|' in a path.
+// Writes a path for Ninja. '|' cannot be escaped in a path.
 std::string ninjaPath(const std::string& path)
 {
     std::error_code error;
@@ -35,7 +35,7 @@ std::string ninjaPath(const std::string& path)
     return text;
 }
 
-// Quotes a word of a command for the shell, then for Ninja.
+// Quotes a word of a command, for the shell and then for Ninja.
 std::string commandWord(const std::string& word)
 {
     refuseCharacters(word, {"\n\r\0", 3});
@@ -71,7 +71,8 @@ std::string ninjaText(const PackOptions& options, const PackSources& sources)
                        " -o $out --" + inputs + "\n  description = shard $number of " + count +
                        "\nrule join\n  command = " + change +
                        " join -f -q -o $out $in\n  description = join $out\n";
-    // The shards depend on the sizes of all files. A folder's time changes when a file is added.
+    // The sizes of all files decide which files a shard gets, so every shard depends on all files.
+    // It depends on the folders too, since adding a file changes the time of its folder.
     text += "build " + ninjaPath(shard) + "s: phony " + ninjaPath(program);
     for (const std::string& file : options.dependencies)
         text += " " + ninjaPath(file);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A build file for Ninja that packs in shards: one edge per shard, and one edge that joins them.
+// Makes a build file for Ninja that packs in shards: an edge for each shard, and one that joins
+// them.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace sluice {
 
-// Returns the text of the build file. Every shard gets options.words, and the edges depend on
-// `sources`. Throws a Failure if a path cannot be written in such a file.
+// Returns the text of the build file. Every shard is packed with options.words, and depends on all
+// of `sources`. Throws a Failure if the build file cannot express a path.
 std::string ninjaText(const PackOptions& options, const PackSources& sources);
 
 } // namespace sluice

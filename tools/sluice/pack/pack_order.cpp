@@ -31,7 +31,7 @@ void orderFiles(std::vector<ArchiveSource>& files, const std::string& list)
                                        }) -
                       files.begin());
     };
-    std::unordered_set<std::string> folders; // already placed
+    std::unordered_set<std::string> folders; // folders in the list
     std::string firstUnknown;
     uint64_t line = 0, unknown = 0;
     for (size_t begin = 0; begin < text.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The order of extents that sluice pack --order asks for.
+// `sluice pack --order`: the order in which assets lie in the archive.
 #pragma once
 
 #include <string>
@@ -9,9 +9,10 @@
 
 namespace sluice {
 
-// Sorts files, which are in the order of their names, into the order of a list of files and
-// folders, one per line. If a name occurs twice, its first place counts. Files that are not in the
-// list follow in their old order. Throws a Failure, for example if a line matches no file.
+// Sorts files into the order of a list. `list` is the path of a text that names a file or a folder
+// in each line. The caller passes the files sorted by name. If a file is named more than once, the
+// first line counts. Files that are not in the list follow, in their old order. Throws a Failure,
+// for example if a line matches no file.
 void orderFiles(std::vector<ArchiveSource>& files, const std::string& list);
 
 } // namespace sluice

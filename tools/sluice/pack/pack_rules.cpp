@@ -2,13 +2,14 @@
 #include "tools/sluice/pack/pack_rules.h"
 
 #include <algorithm>
-#include <functional>
+#include <variant>
 
 #include "tools/common/archive_writer.h"
 #include "tools/sluice/pack/block_encoder.h"
 #include "tools/common/codecs.h"
 #include "tools/common/files.h"
 #include "tools/common/glob.h"
+#include "tools/sluice/pack/texture_kind.h"
 
 #if SLUICE_HAVE_TOML
 #define TOML_EXCEPTIONS 0
@@ -20,59 +21,60 @@
 namespace sluice {
 namespace {
 
-// The options of a file that rules may set, in the order in which --explain lists them.
-struct Setting {
-    const char* name; // name in the file of rules
-    std::function<std::string(const AssetOptions&)> text;
-    std::function<bool(const PackRule&)> isSet;
-    uint32_t codecOption; // the codecs that take it; 0: all
+std::string textOf(const std::string& value) { return value; }
+std::string textOf(uint32_t value) { return std::to_string(value); }
+std::string textOf(bool value) { return value ? "true" : "false"; }
+
+} // namespace
+
+// An option that a rule may set for a file.
+struct RuleSetting {
+    const char* name; // its name in the rules
+    std::variant<std::string AssetOptions::*, uint32_t AssetOptions::*, bool AssetOptions::*>
+        option;
+    uint32_t codecOption = 0;     // the codecs that take it; 0: all
+    uint32_t least = 0, most = 0; // of a number
+
+    std::string text(const AssetOptions& options) const
+    {
+        AssetOptions used = options;
+        if (used.copyDepth == 0) used.copyDepth = 4;
+        used.tileKib = tileBytes(options) / 1024;
+        return std::visit([&](auto member) { return textOf(used.*member); }, option);
+    }
 };
 
-const std::vector<Setting>& settings()
+namespace {
+
+// The settings are in the order in which --explain lists them.
+constexpr RuleSetting kSettings[] = {
+    {"codec", &AssetOptions::codec},
+    {"level", &AssetOptions::level, kLevelOption, 1, 12},
+    {"decode-speed", &AssetOptions::decodeSpeed, kDecodeSpeedOption, 0,
+     SLUICE_GDEFLATE_MAX_DECODE_SPEED},
+    {"copy-depth", &AssetOptions::copyDepth, kCopyDepthOption, 1, SLUICE_GSTD_MAX_DEPTH},
+    {"tile-size", &AssetOptions::tileKib, kTileSizeOption, 64, 256},
+    {"filters", &AssetOptions::filters, kFiltersOption},
+    {"images", &AssetOptions::images},
+    {"bc", &AssetOptions::bc},
+    {"kind", &AssetOptions::kind},
+    {"mips", &AssetOptions::mips},
+    {"share", &AssetOptions::share},
+};
+constexpr const RuleSetting& kCodecSetting = kSettings[0];
+
+bool isSet(const PackRule& rule, const RuleSetting& setting)
 {
-    const auto number = [](uint32_t value) { return std::to_string(value); };
-    const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-    static const std::vector<Setting> all = {
-        {"codec", [](const AssetOptions& o) { return o.codec; },
-         [](const PackRule& r) { return r.codec.has_value(); }, 0},
-        {"level", [=](const AssetOptions& o) { return number(o.level); },
-         [](const PackRule& r) { return r.level.has_value(); }, kLevelOption},
-        {"decode-speed", [=](const AssetOptions& o) { return number(o.decodeSpeed); },
-         [](const PackRule& r) { return r.decodeSpeed.has_value(); }, kDecodeSpeedOption},
-        {"copy-depth",
-         [=](const AssetOptions& o) { return number(o.copyDepth != 0 ? o.copyDepth : 4); },
-         [](const PackRule& r) { return r.copyDepth.has_value(); }, kCopyDepthOption},
-        {"tile-size", [=](const AssetOptions& o) { return number(gstdTileBytes(o) / 1024); },
-         [](const PackRule& r) { return r.tileKib.has_value(); }, kTileSizeOption},
-        {"filters", [](const AssetOptions& o) { return o.filters; },
-         [](const PackRule& r) { return r.filters.has_value(); }, kFiltersOption},
-        {"images", [=](const AssetOptions& o) { return truth(o.images); },
-         [](const PackRule& r) { return r.images.has_value(); }, 0},
-        {"bc", [](const AssetOptions& o) { return o.bc; },
-         [](const PackRule& r) { return r.bc.has_value(); }, 0},
-        {"mips", [=](const AssetOptions& o) { return truth(o.mips); },
-         [](const PackRule& r) { return r.mips.has_value(); }, 0},
-        {"share", [=](const AssetOptions& o) { return truth(o.share); },
-         [](const PackRule& r) { return r.share.has_value(); }, 0},
-    };
-    return all;
+    return std::find(rule.set.begin(), rule.set.end(), &setting) != rule.set.end();
 }
 
 void apply(const PackRule& rule, AssetOptions& options)
 {
-    options.codec = rule.codec.value_or(options.codec);
-    options.filters = rule.filters.value_or(options.filters);
-    options.level = rule.level.value_or(options.level);
-    options.decodeSpeed = rule.decodeSpeed.value_or(options.decodeSpeed);
-    options.copyDepth = rule.copyDepth.value_or(options.copyDepth);
-    options.tileKib = rule.tileKib.value_or(options.tileKib);
-    options.images = rule.images.value_or(options.images);
-    options.bc = rule.bc.value_or(options.bc);
-    options.mips = rule.mips.value_or(options.mips);
-    options.share = rule.share.value_or(options.share);
+    for (const RuleSetting* setting : rule.set)
+        std::visit([&](auto member) { options.*member = rule.values.*member; }, setting->option);
 }
 
-// Returns the first of the rule's globs that matches the name; null if none does.
+// Returns the first of the rule's globs that matches the name, or null.
 const std::string* matchOf(const PackRule& rule, const std::string& name)
 {
     const auto found =
@@ -83,7 +85,7 @@ const std::string* matchOf(const PackRule& rule, const std::string& name)
 
 #if SLUICE_HAVE_TOML
 
-// Reads one [[rule]].
+// Reads one [[rule]] of the file.
 class RuleReader {
 public:
     RuleReader(const std::string& file, const toml::table& table) : m_file(file)
@@ -106,21 +108,14 @@ private:
     void read(const std::string& key, const toml::node& node)
     {
         if (key == "files") return readGlobs(node);
-        if (key == "codec") return readText(key, node, m_rule.codec);
-        if (key == "filters") return readText(key, node, m_rule.filters);
-        if (key == "bc") return readText(key, node, m_rule.bc);
-        if (key == "level") return readNumber(key, node, 1, 12, m_rule.level);
-        if (key == "decode-speed")
-            return readNumber(key, node, 0, SLUICE_GDEFLATE_MAX_DECODE_SPEED, m_rule.decodeSpeed);
-        if (key == "copy-depth")
-            return readNumber(key, node, 1, SLUICE_GSTD_MAX_DEPTH, m_rule.copyDepth);
-        if (key == "tile-size") return readNumber(key, node, 64, 256, m_rule.tileKib);
-        if (key == "images") return readTruth(key, node, m_rule.images);
-        if (key == "mips") return readTruth(key, node, m_rule.mips);
-        if (key == "share") return readTruth(key, node, m_rule.share);
         std::string known = "files";
-        for (const Setting& setting : settings())
+        for (const RuleSetting& setting : kSettings) {
             known += std::string(", ") + setting.name;
+            if (key != setting.name) continue;
+            m_rule.set.push_back(&setting);
+            return std::visit([&](auto member) { read(setting, node, m_rule.values.*member); },
+                              setting.option);
+        }
         fail(node.source().begin.line, "'" + printable(key) + "' is none of " + known);
     }
 
@@ -140,15 +135,18 @@ private:
         }
     }
 
-    void readText(const std::string& key, const toml::node& node, std::optional<std::string>& to)
+    void read(const RuleSetting& setting, const toml::node& node, std::string& to) const
     {
-        if (!node.is_string()) fail(node.source().begin.line, key + " is a string");
-        to = node.value<std::string>();
         const uint32_t line = node.source().begin.line;
-        if (key == "bc") checkBlocks(line, *to);
+        const std::string key = setting.name;
+        if (!node.is_string()) fail(line, key + " is a string");
+        to = node.value<std::string>().value_or("");
+        if (key == "bc") checkBlocks(line, to);
+        if (key == "kind" && !isKindName(to))
+            fail(line, "kind '" + printable(to) + "' is none of " + kKindList);
         if (key != "filters") return;
         try {
-            checkFilterList(*to);
+            checkFilterList(to);
         } catch (const Failure& failure) {
             fail(line, failure.text);
         }
@@ -165,40 +163,39 @@ private:
                               ": bc needs libsquish, which this build does not have"};
     }
 
-    void readNumber(const std::string& key, const toml::node& node, int64_t least, int64_t most,
-                    std::optional<uint32_t>& to)
+    void read(const RuleSetting& setting, const toml::node& node, uint32_t& to) const
     {
         const auto value = node.value<int64_t>();
-        if (!node.is_integer() || !value || *value < least || *value > most)
-            fail(node.source().begin.line,
-                 formatText("%s is a number from %lld to %lld", key.c_str(),
-                            static_cast<long long>(least), static_cast<long long>(most)));
+        if (!node.is_integer() || !value || *value < setting.least || *value > setting.most)
+            fail(node.source().begin.line, formatText("%s is a number from %u to %u", setting.name,
+                                                      setting.least, setting.most));
         to = uint32_t(*value);
     }
 
-    void readTruth(const std::string& key, const toml::node& node, std::optional<bool>& to)
+    void read(const RuleSetting& setting, const toml::node& node, bool& to) const
     {
-        if (!node.is_boolean()) fail(node.source().begin.line, key + " is true or false");
-        to = node.value<bool>();
+        if (!node.is_boolean())
+            fail(node.source().begin.line, std::string(setting.name) + " is true or false");
+        to = node.value<bool>().value_or(false);
     }
 
-    // Checks that the codec exists, is allowed in archives and takes the rule's other options.
+    // Checks that the codec exists, may be used in archives, and takes the rule's other options.
     void checkCodec() const
     {
-        if (!m_rule.codec) return;
+        if (!isSet(m_rule, kCodecSetting)) return;
         const Codec* codec =
             std::find_if(std::begin(kCodecs), std::end(kCodecs), [&](const Codec& c) {
-                return c.plan != nullptr && *m_rule.codec == c.name;
+                return c.plan != nullptr && m_rule.values.codec == c.name;
             });
         if (codec == std::end(kCodecs)) {
             std::string known;
             for (const Codec& one : kCodecs)
                 if (one.plan != nullptr)
                     known += (known.empty() ? "" : ", ") + std::string(one.name);
-            fail(m_rule.line, "codec '" + printable(*m_rule.codec) + "' is none of " + known);
+            fail(m_rule.line, "codec '" + printable(m_rule.values.codec) + "' is none of " + known);
         }
-        for (const Setting& setting : settings())
-            if (setting.codecOption != 0 && setting.isSet(m_rule) &&
+        for (const RuleSetting& setting : kSettings)
+            if (setting.codecOption != 0 && isSet(m_rule, setting) &&
                 (codec->options & setting.codecOption) == 0)
                 fail(m_rule.line,
                      std::string(setting.name) + " is without effect for codec " + codec->name);
@@ -208,23 +205,22 @@ private:
     PackRule m_rule;
 };
 
-// Returns the same rules in ASCII: any other character becomes a question mark in a comment and an
-// escape in a string "...". toml++ 3.3 needs this, because it terminates the program at some
-// characters in the many places where it looks for white space. Sets `stray` to the line of the
-// first character that cannot be replaced, because TOML or the rules do not allow it there, or of
-// the first bytes that are not UTF-8; 0 if there is none.
+// Returns the same rules in ASCII. In a comment, other characters become question marks, and in a
+// string "..." escapes. This is needed because toml++ 3.3 ends the program at some characters where
+// it skips white space. `stray` receives the line of the first character that cannot be replaced,
+// since neither TOML nor the rules allow it there, or that is not UTF-8; 0 if there is none.
 std::string inAscii(const std::string& text, uint32_t& stray)
 {
-    // Rules have no dotted keys, and toml++ uses stack for each part of one.
+    // Rules have no dotted keys. toml++ takes stack for each part of one, so dots are limited.
     constexpr uint32_t kMostDots = 16; // in one line
     uint32_t dots = 0;
     enum class In {
         plain,
         comment,
         string, // "..."
-        other   // strings without escapes, or of several lines
+        other   // strings of several lines, or without escapes
     } in = In::plain;
-    std::string ascii, end; // `end` is what ends `other`
+    std::string ascii, end; // `end` is the text that ends a string
     uint32_t line = 1;
     stray = 0;
     for (size_t i = 0; i < text.size();) {
@@ -266,7 +262,7 @@ std::string inAscii(const std::string& text, uint32_t& stray)
         } else if (c == '\\' && in != In::plain && in != In::comment && end[0] == '"' &&
                    i + 1 < text.size() && uint8_t(text[i + 1]) <= 0x7f && text[i + 1] != '\n') {
             ascii += c;
-            ++i; // also copies the escaped character
+            ++i; // copies the escaped character too
         }
         ascii += text[i++];
     }
@@ -322,8 +318,27 @@ PackRules PackRules::fromFile(const std::string& path)
     return PackRules(file.name(), file.readText(kMaxRulesBytes));
 }
 
+void PackRules::setKinds(const std::vector<std::string>& kinds)
+{
+    for (const std::string& text : kinds) {
+        const size_t equals = text.find('=');
+        const std::string kind = text.substr(0, equals);
+        if (equals == std::string::npos || equals + 1 == text.size() || !isKindName(kind))
+            throw Failure{exitUsage, "--kind " + printable(text) + ": is not KIND=GLOB with " +
+                                         kKindList + " as KIND"};
+        m_kinds.emplace_back(kind, text.substr(equals + 1));
+    }
+}
+
 void PackRules::checkGlobs(const std::vector<ArchiveSource>& files) const
 {
+    for (const auto& [kind, glob] : m_kinds)
+        if (std::none_of(files.begin(), files.end(),
+                         [&, &pattern = glob](const ArchiveSource& file) {
+                             return matchesPath(pattern, file.name);
+                         }))
+            throw Failure{exitUsage,
+                          "--kind " + printable(kind + "=" + glob) + ": no name matches the glob"};
     for (const PackRule& rule : m_rules)
         for (const std::string& glob : rule.globs)
             if (std::none_of(files.begin(), files.end(), [&](const ArchiveSource& file) {
@@ -333,27 +348,35 @@ void PackRules::checkGlobs(const std::vector<ArchiveSource>& files) const
                                              ": no name matches '" + printable(glob) + "'"};
 }
 
+AssetOptions PackRules::given(const std::string& name, AssetOptions options) const
+{
+    for (const auto& [kind, glob] : m_kinds)
+        if (matchesPath(glob, name)) options.kind = kind;
+    return options;
+}
+
 AssetOptions PackRules::optionsFor(const std::string& name, const AssetOptions& base) const
 {
-    AssetOptions options = base;
+    AssetOptions options = given(name, base);
     for (const PackRule& rule : m_rules)
         if (matchOf(rule, name) != nullptr) apply(rule, options);
     return options;
 }
 
-std::string PackRules::explain(const std::string& name, const AssetOptions& base) const
+std::string PackRules::explain(const std::string& name, const AssetOptions& all) const
 {
+    const AssetOptions base = given(name, all);
     const AssetOptions options = optionsFor(name, base);
     AssetOptions none;
     none.codec = "gstd";
     const Codec& codec = codecNamed(options.codec);
     std::string text;
-    for (const Setting& setting : settings()) {
+    for (const RuleSetting& setting : kSettings) {
         if (setting.codecOption != 0 && (codec.options & setting.codecOption) == 0) continue;
         std::string origin = setting.text(base) == setting.text(none) ? "default" : "command line";
         for (const PackRule& rule : m_rules) {
             const std::string* glob = matchOf(rule, name);
-            if (glob != nullptr && setting.isSet(rule))
+            if (glob != nullptr && isSet(rule, setting))
                 origin = m_name + ":" + std::to_string(rule.line) + ", files = \"" +
                          printable(*glob) + "\"";
         }

@@ -5,12 +5,11 @@
 //   files = ["*.wav", "music/**"]   # globs as --exclude takes them
 //   level = 12
 //
-// All rules that match a file apply in turn: a later rule overrides earlier ones and the command
-// line.
+// All rules that match a file's name apply, in order: what a later rule sets replaces what earlier
+// rules and the command line set.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,41 +17,48 @@
 
 namespace sluice {
 
-// Limits a file of rules, because every rule is compared with every file name.
+// Most bytes of a file of rules: every rule is compared with every file's name.
 constexpr uint64_t kMaxRulesBytes = 1 << 16;
 
 struct ArchiveSource;
+struct RuleSetting;
 
 struct PackRule {
-    uint32_t line = 0; // of the file
+    uint32_t line = 0; // line of the file where it begins
     std::vector<std::string> globs;
-    std::optional<std::string> codec, filters, bc;
-    std::optional<uint32_t> level, decodeSpeed, copyDepth, tileKib;
-    std::optional<bool> images, mips, share;
+    std::vector<const RuleSetting*> set; // what it sets
+    AssetOptions values;
 };
 
 class PackRules {
 public:
     PackRules() = default; // none
-    // `name` is the name of the rules file, for messages. Throws a Failure that says where the text
-    // is wrong and how.
+    // `name` names the file in messages. Throws a Failure that says where the text is wrong, and
+    // how.
     PackRules(std::string name, const std::string& text);
-    // Also throws if this build has no TOML reader.
+    // Reads a file. Throws also if this build has no TOML reader.
     static PackRules fromFile(const std::string& path);
+
+    // Takes what --kind says, "KIND=GLOB" each. The rules of the file go before. Throws a Failure.
+    void setKinds(const std::vector<std::string>& kinds);
 
     // Throws if a glob matches none of the files.
     void checkGlobs(const std::vector<ArchiveSource>& files) const;
 
-    // Returns the options of a file: the options that the command line gives to all files, as
-    // changed by the rules.
+    // Returns the options of a file: `base`, which the command line gives to all files, changed by
+    // the rules.
     AssetOptions optionsFor(const std::string& name, const AssetOptions& base) const;
-    // Returns these options as text. There is a line for each option that matters, with its value
-    // and its source.
+    // Says how a file is encoded, as text: a line for each option that matters, with its value and
+    // where that comes from.
     std::string explain(const std::string& name, const AssetOptions& base) const;
 
 private:
+    // Returns what the command line says about a file.
+    AssetOptions given(const std::string& name, AssetOptions options) const;
+
     std::string m_name;
     std::vector<PackRule> m_rules;
+    std::vector<std::pair<std::string, std::string>> m_kinds; // of --kind, with the glob of each
 };
 
 } // namespace sluice

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// A share is a group of small files that have tiles in common. A file joins the current share of
+// its kind (type and options) until that is full, or until a name says that the share ends.
 #include "tools/sluice/pack/pack_shares.h"
 
 #include <algorithm>
@@ -14,18 +16,18 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmall = 4;        // a file smaller than a tile divided by this may share one
-constexpr uint32_t kEndingNames = 64; // one in this many names ends a share of half a tile or more
+constexpr uint64_t kSmall = 4;        // only files smaller than a tile divided by this share one
+constexpr uint32_t kEndingNames = 64; // one name in this many ends a share, if it is half full
 
-// Types whose structure the filters know. Such files gain more by filters of their own than by
-// shared tiles. (.md3 is missing here, because shared tiles make these files a sixth smaller.)
+// Types that filters know well. Such files become smaller by filters of their own than by sharing a
+// tile. (.md3 is missing: sharing makes these files a sixth smaller.)
 constexpr std::string_view kFilteredTypes[] = {"tga", "wav", "bsp", "dds", "glb", "ktx2"};
 
-// Returns how many bytes a share may decode to. A share is one tile, unless filters cut it.
+// Returns how many bytes a share may decode to: one tile, unless filters cut it.
 uint64_t shareBytes(const AssetOptions& options)
 {
-    return codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD ? gstdTileBytes(options)
-                                                                    : SLUICE_GD_TILE_BYTES;
+    return (codecNamed(options.codec).options & kTileSizeOption) != 0 ? tileBytes(options)
+                                                                      : SLUICE_GD_TILE_BYTES;
 }
 
 bool mayShare(const ArchiveSource& file, const AssetOptions& options)
@@ -35,8 +37,8 @@ bool mayShare(const ArchiveSource& file, const AssetOptions& options)
                             codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD &&
                             std::find(std::begin(kFilteredTypes), std::end(kFilteredTypes), type) !=
                                 std::end(kFilteredTypes);
-    const bool isImage =
-        options.images && (hasPictureName(file.name) || type == "ktx2" || type == "dds");
+    const bool isImage = options.images && (hasPictureName(file.name) || type == "ktx2" ||
+                                            type == "dds" || type == "ktx");
     const bool isModel = options.codec == "float" && type == "safetensors";
     return options.share && file.size != 0 && file.size < shareBytes(options) / kSmall &&
            !isFiltered && !isImage && !isModel;
@@ -58,8 +60,8 @@ private:
     void close(Share& share);
 
     std::vector<ArchiveSource>& m_files;
-    std::map<std::string, Share> m_open;            // by kinds
-    std::map<size_t, std::vector<size_t>> m_shares; // by their first members
+    std::map<std::string, Share> m_open;            // by kind: the share that files join
+    std::map<size_t, std::vector<size_t>> m_shares; // by the index of their first file
 };
 
 void Sharer::close(Share& share)

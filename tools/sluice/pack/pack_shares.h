@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides which small files share tiles: files of the same kind, so that matches in one file can
-// refer to another.
+// Decides which small files share tiles: files of the same kind, so that a file can use matches in
+// another.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 
 namespace sluice {
 
-// Sets ArchiveSource::share of the files, which are in the order of their extents, and moves files
-// that share tiles to the place of the first of them. The result depends only on names, sizes and
-// options, so every machine gets the same. Names decide where a share ends, so adding or removing a
-// file changes few shares.
+// Sets ArchiveSource::share of the files, and moves files that share tiles to the place of the
+// first of them. The caller passes the files in the order of their extents. The shares depend only
+// on names, sizes and options, so they are the same on every machine. Names decide where a share
+// ends, so a file that is added or removed changes few shares.
 void shareTiles(std::vector<ArchiveSource>& files,
                 const std::function<AssetOptions(const ArchiveSource&)>& optionsOf);
 

@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <unordered_set>
 
 #include "tools/common/files.h"
 #include "formats/archive_layout.h"
 #include "tools/common/glob.h"
 #include "tools/common/platform.h"
+#include "tools/common/problems.h"
 #include "tools/common/shard.h"
 
 namespace fs = std::filesystem;
@@ -18,7 +20,7 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-// The file that the archive replaces or that stdout is redirected to. Packing must not read it.
+// The file that the archive replaces, or to which stdout is redirected. It must not be packed.
 class OwnOutput {
 public:
     explicit OwnOutput(const std::string& path)
@@ -29,7 +31,7 @@ public:
     }
     bool isSameFile(const FileFacts& file) const
     {
-        return m_exists && file.device == m_facts.device && file.number == m_facts.number;
+        return m_exists && sluice::isSameFile(file, m_facts);
     }
 
 private:
@@ -37,58 +39,127 @@ private:
     bool m_exists;
 };
 
-// Returns whether the file is an archive or a shard, which pack may replace.
-bool isOurs(const std::string& path)
+// Identifies folders, none of which need exist.
+class Folders {
+public:
+    void add(const std::string& path)
+    {
+        FileFacts facts;
+        if (factsOf(path.empty() ? "." : path, true, facts)) m_known.push_back(facts);
+    }
+    bool contain(const FileFacts& folder) const
+    {
+        return std::any_of(m_known.begin(), m_known.end(),
+                           [&](const FileFacts& known) { return isSameFile(known, folder); });
+    }
+
+private:
+    std::vector<FileFacts> m_known;
+};
+
+// Returns the folders that must not be packed in shards: those that the other shards, or the build
+// file, are written to.
+Folders shardFolders(const PackOptions& options)
 {
-    const InputFile file(path);
+    Folders folders;
+    if (options.shard.empty() && options.emitNinja.empty()) return folders;
+    for (const std::string& output : {options.output, options.emitNinja})
+        if (!output.empty() && output != "-" && !leadsToStream(output))
+            folders.add(fs::u8path(followLinks(output)).parent_path().u8string());
+    return folders;
+}
+
+// Returns whether the file is an archive or a shard, which pack may replace.
+bool isOurs(const std::string& path, bool isLink)
+{
+    const InputFile file(path, isLink ? InputKind::file : InputKind::fileNoLink);
     const Bytes start = file.readStart(sizeof kArchiveMagic);
     return isShard(file) || (start.size() == sizeof kArchiveMagic &&
                              std::memcmp(start.data(), kArchiveMagic, start.size()) == 0);
 }
 
-// Returns the last component of a path. For "a/", "a/." and ".." that is the name of the folder.
-std::string lastComponent(const std::string& path)
-{
-    std::error_code error;
-    fs::path whole = fs::absolute(fs::u8path(path), error).lexically_normal();
-    if (!whole.has_filename()) whole = whole.parent_path();
-    return whole.filename().u8string();
-}
+// Folders that links lead to may be read again for each link, so links can make a small tree
+// endless.
+constexpr uint64_t kMaxLinkedFolders = 65536;
+
+// A file or folder on the way through the inputs.
+struct Entry {
+    std::string name; // as PackInput::name, with what is below the input behind it
+    bool isFinal;     // as PackInput::isFinal
+    std::string path;
+    bool isNamed = false; // it is an input itself, so a link is followed
+};
 
 class Collector {
 public:
-    Collector(const PackOptions& options, const CommonOptions& common)
+    Collector(const std::vector<PackInput>& inputs, const PackOptions& options,
+              const CommonOptions& common)
         : m_options(options), m_common(common), m_output(options.output),
-          m_isUsed(options.excludes.size(), 0)
+          m_buildFile(options.emitNinja), m_shards(shardFolders(options)),
+          m_several(inputs.size() > 1), m_isUsed(options.excludes.size(), 0)
     {
+        if (!options.cache.empty()) m_cache.add(options.cache);
+        std::error_code error;
+        for (const PackInput& input : inputs)
+            if (options.dereference && fs::is_directory(fs::u8path(input.path), error))
+                m_roots.push_back(fs::canonical(fs::u8path(input.path), error));
+        for (const PackInput& input : inputs)
+            addInput(input);
     }
 
-    void addInput(const std::string& input);
-    void checkExcludes(); // throws if one matches nothing
+    void check() const;   // throws if something is wrong with the inputs
+    void checkExcludes(); // throws if a glob of --exclude matches nothing
     PackSources take() { return std::move(m_sources); }
 
 private:
-    void addFolder(const std::string& name, const std::string& folder);
-    void addEntry(const std::string& name, const std::string& path, const FileFacts& facts);
-    void addFile(std::string name, const std::string& path, const FileFacts& facts);
-    bool isExcluded(const std::string& name, bool isFolder);
-    void findExcluded(const std::string& name, const std::string& folder);
-    void leaveOut(const std::string& path, const char* why) const
+    void addInput(const PackInput& input);
+    void addFolder(const Entry& entry, const FileFacts& facts);
+    void addEntry(const Entry& entry, FileFacts facts);
+    void addFile(const Entry& entry, const FileFacts& facts, bool isLink);
+    bool follow(const Entry& entry, FileFacts& facts);
+    bool isExcluded(const Entry& entry, bool isFolder);
+    void findExcluded(const Entry& folder);
+    std::string nameOf(const Entry& entry) const
+    {
+        return storedName(entry.name, entry.isFinal, m_options);
+    }
+    void say(const char* what, const std::string& path, const char* why) const
     {
         if (m_common.verbosity > 0 && !m_common.quiet)
-            printMessage("left out: %s (%s)\n", printable(path).c_str(), why);
+            printMessage("%s: %s (%s)\n", what, printable(path).c_str(), why);
     }
+    void leaveOut(const std::string& path, const char* why) const { say("left out", path, why); }
 
     const PackOptions& m_options;
     const CommonOptions& m_common;
-    OwnOutput m_output;
+    OwnOutput m_output, m_buildFile;
+    Folders m_shards, m_cache;
     PackSources m_sources;
-    std::vector<char> m_isUsed;                                  // has the glob matched something?
-    std::vector<std::pair<std::string, std::string>> m_excluded; // folders: name and path
+    Problems m_badNames, m_unreadable;
+    std::vector<fs::path> m_roots;   // the folders among the inputs, without links
+    std::vector<FileFacts> m_around; // the folders around the current one, and that itself
+    uint32_t m_links = 0;            // how many of them links led to
+    uint64_t m_linkedFolders = 0;
+    // A list may name a folder and also what is below it. What was taken already is not taken
+    // again.
+    bool m_several;
+    std::unordered_set<std::string> m_taken;
+    // For each glob: it has matched something.
+    std::vector<char> m_isUsed;
+    std::vector<Entry> m_excluded; // excluded folders
 };
 
-bool Collector::isExcluded(const std::string& name, bool isFolder)
+Entry entryIn(const Entry& folder, const std::string& name)
 {
+    return {folder.name.empty() ? name : folder.name + "/" + name, folder.isFinal,
+            folder.path + (folder.path.back() == '/' ? "" : "/") + name, false};
+}
+
+bool Collector::isExcluded(const Entry& entry, bool isFolder)
+{
+    // What --strip leaves nothing of is judged by the name before it.
+    const std::string stored = nameOf(entry), &name = stored.empty() ? entry.name : stored;
+    if (name.empty()) return false;
     bool any = false;
     for (size_t i = 0; i < m_isUsed.size(); ++i) {
         const std::string& glob = m_options.excludes[i];
@@ -100,23 +171,24 @@ bool Collector::isExcluded(const std::string& name, bool isFolder)
     return any;
 }
 
-// Marks globs as used that match something inside an excluded folder.
-void Collector::findExcluded(const std::string& name, const std::string& folder)
+// Marks globs of --exclude as used that match something inside a folder which is excluded itself.
+void Collector::findExcluded(const Entry& folder)
 {
     std::vector<FolderEntry> entries;
-    listFolder(folder, entries);
-    for (const FolderEntry& entry : entries) {
-        const bool isFolder = entry.facts.kind == FileFacts::Kind::folder;
-        isExcluded(name + "/" + entry.name, isFolder);
-        if (isFolder) findExcluded(name + "/" + entry.name, folder + "/" + entry.name);
+    listFolder(folder.path, entries);
+    for (const FolderEntry& one : entries) {
+        const bool isFolder = one.facts.kind == FileFacts::Kind::folder;
+        const Entry entry = entryIn(folder, one.name);
+        isExcluded(entry, isFolder);
+        if (isFolder) findExcluded(entry);
     }
 }
 
 void Collector::checkExcludes()
 {
     const auto firstUnused = [&] { return std::find(m_isUsed.begin(), m_isUsed.end(), 0); };
-    for (const auto& [name, folder] : m_excluded)
-        if (firstUnused() != m_isUsed.end()) findExcluded(name, folder);
+    for (const Entry& folder : m_excluded)
+        if (firstUnused() != m_isUsed.end()) findExcluded(folder);
     const auto unused = firstUnused();
     if (unused != m_isUsed.end())
         throw Failure{exitUsage,
@@ -124,56 +196,125 @@ void Collector::checkExcludes()
                           printable(m_options.excludes[size_t(unused - m_isUsed.begin())]) + "'"};
 }
 
-void Collector::addFile(std::string name, const std::string& path, const FileFacts& facts)
+void Collector::addFile(const Entry& entry, const FileFacts& facts, bool isLink)
 {
     if (m_output.isSameFile(facts)) {
-        if (facts.size != 0 && !isOurs(path))
-            throw Failure{exitIo, path +
+        if (facts.size != 0 && !isOurs(entry.path, isLink))
+            throw Failure{exitIo, entry.path +
                                       ": is among what is packed, and no archive that an earlier "
                                       "run wrote: it would be lost"};
-        leaveOut(path, "the archive itself");
+        leaveOut(entry.path, "the archive itself");
         m_sources.leftOut.output = true;
         return;
     }
-    if (!sluiceIsArchiveName(name.data(), name.size())) {
-        throw Failure{
-            exitUsage,
-            path + ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
-                   "no drive letter, no '..')"};
+    if (m_buildFile.isSameFile(facts))
+        throw Failure{exitIo, entry.path + ": is among what is packed, and would be lost: the "
+                                           "build file replaces it"};
+    std::string name = nameOf(entry);
+    std::string why = whyNoArchiveName(name);
+    if (!why.empty()) {
+        if (name.empty() && m_options.strip != 0 && !entry.isFinal)
+            why = formatText("has nothing left behind --strip %u", m_options.strip);
+        if (m_options.skipBadNames) {
+            leaveOut(entry.path, ("its name " + why).c_str());
+            ++m_sources.leftOut.badNames;
+        } else {
+            const bool isOther = !name.empty() && entry.path != name;
+            m_badNames.add(entry.path + (isOther ? " as '" + name + "'" : ""), why);
+        }
+        return;
     }
     if (m_sources.files.size() == SLUICE_ARCHIVE_MAX_ASSETS)
         throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
-    m_sources.files.push_back({std::move(name), path, facts.isExecutable, facts.size});
+    m_sources.files.push_back(
+        {std::move(name), entry.path, facts.isExecutable, facts.size, kNoShare, isLink});
 }
 
-void Collector::addEntry(const std::string& name, const std::string& path, const FileFacts& facts)
+// Follows a link: `facts` become those of what it leads to. Returns false if it is left out.
+bool Collector::follow(const Entry& entry, FileFacts& facts)
 {
+    if (!m_options.dereference && !entry.isNamed) {
+        leaveOut(entry.path, "a link");
+        ++m_sources.leftOut.links;
+        return false;
+    }
+    if (!factsOf(entry.path, true, facts)) {
+        m_unreadable.add(entry.path, errno == ELOOP ? "is a link that leads to itself"
+                                                    : "is a link that leads nowhere");
+        return false;
+    }
+    if (std::any_of(m_around.begin(), m_around.end(),
+                    [&](const FileFacts& folder) { return isSameFile(folder, facts); })) {
+        leaveOut(entry.path, "a link to a folder around it");
+        ++m_sources.leftOut.loops;
+        return false;
+    }
+    std::error_code error;
+    const fs::path target = fs::canonical(fs::u8path(entry.path), error);
+    if (facts.kind == FileFacts::Kind::file && isTemporaryName(target.generic_u8string())) {
+        leaveOut(entry.path, "what a run of sluice has not finished");
+        ++m_sources.leftOut.unfinished;
+        return false;
+    }
+    if (entry.isNamed) return true;
+    const bool isInside = std::any_of(m_roots.begin(), m_roots.end(), [&](const fs::path& root) {
+        return std::mismatch(root.begin(), root.end(), target.begin(), target.end()).first ==
+               root.end();
+    });
+    say("followed", entry.path, isInside ? "a link" : "a link out of the folders that are packed");
+    ++m_sources.followed;
+    m_sources.outside += isInside ? 0 : 1;
+    return true;
+}
+
+void Collector::addEntry(const Entry& entry, FileFacts facts)
+{
+    using Kind = FileFacts::Kind;
     LeftOut& out = m_sources.leftOut;
-    const bool isFolder = facts.kind == FileFacts::Kind::folder;
-    if (isExcluded(name, isFolder)) {
-        leaveOut(path, "excluded");
+    const bool isLink = facts.kind == Kind::link;
+    FileFacts target = facts;
+    if (isLink && (m_options.dereference || entry.isNamed)) factsOf(entry.path, true, target);
+    if (isExcluded(entry, target.kind == Kind::folder)) {
+        leaveOut(entry.path, "excluded");
         ++out.excluded;
-        if (isFolder) m_excluded.emplace_back(name, path);
-    } else if (facts.kind == FileFacts::Kind::file && isTemporaryName(path)) {
-        leaveOut(path, "what a run of sluice has not finished");
+        if (target.kind == Kind::folder) m_excluded.push_back(entry);
+        return;
+    }
+    if (isLink && !follow(entry, facts)) return;
+    const bool isFolder = facts.kind == Kind::folder;
+    if (m_several && !m_taken.insert(entry.path + '\0' + nameOf(entry)).second) return;
+    if (facts.kind == Kind::file && isTemporaryName(entry.path)) {
+        leaveOut(entry.path, "what a run of sluice has not finished");
         ++out.unfinished;
+    } else if (isFolder && m_cache.contain(facts)) {
+        leaveOut(entry.path, "the cache");
+        out.cache = true;
     } else if (isFolder) {
-        addFolder(name, path);
-    } else if (facts.kind == FileFacts::Kind::link) {
-        leaveOut(path, "a link");
-        ++out.links;
-    } else if (facts.kind == FileFacts::Kind::gone) {
-        throw Failure{exitIo, path + ": vanished while its folder was read"};
-    } else if (facts.kind != FileFacts::Kind::file) {
-        leaveOut(path, "no regular file");
+        const uint32_t links = isLink && !entry.isNamed ? 1 : 0;
+        m_links += links;
+        addFolder(entry, facts);
+        m_links -= links;
+    } else if (facts.kind == Kind::gone) {
+        throw Failure{exitIo, entry.path + ": vanished while its folder was read"};
+    } else if (facts.kind != Kind::file) {
+        leaveOut(entry.path, "no regular file");
         ++out.special;
     } else {
-        addFile(name, path, facts);
+        addFile(entry, facts, isLink);
     }
 }
 
-void Collector::addFolder(const std::string& name, const std::string& folder)
+void Collector::addFolder(const Entry& entry, const FileFacts& facts)
 {
+    const std::string& folder = entry.path;
+    if (m_shards.contain(facts))
+        throw Failure{exitUsage, folder + ": shards, or their build file, would be written there, "
+                                          "and each shard would pack the others; name another "
+                                          "folder, or leave this one out with --exclude"};
+    if (m_links != 0 && ++m_linkedFolders > kMaxLinkedFolders)
+        throw Failure{exitUsage,
+                      formatText("%s: links lead to more than %llu folders; --exclude leaves out",
+                                 folder.c_str(), wide(kMaxLinkedFolders))};
     m_sources.folders.push_back(folder);
     std::vector<FolderEntry> entries;
     if (!listFolder(folder, entries)) throw Failure{exitIo, folder + ": " + std::strerror(errno)};
@@ -181,27 +322,59 @@ void Collector::addFolder(const std::string& name, const std::string& folder)
         leaveOut(folder, "an empty folder");
         ++m_sources.leftOut.emptyFolders;
     }
-    const std::string start = folder.back() == '/' ? folder : folder + "/";
-    for (const FolderEntry& entry : entries)
-        addEntry(name + "/" + entry.name, start + entry.name, entry.facts);
+    m_around.push_back(facts);
+    for (const FolderEntry& one : entries)
+        addEntry(entryIn(entry, one.name), one.facts);
+    m_around.pop_back();
 }
 
-void Collector::addInput(const std::string& input)
+void Collector::addInput(const PackInput& input)
 {
-    if (input == "-")
-        throw Failure{exitUsage, "-: stdin has no name to pack it under; only --raw takes it"};
+    if (input.path == "-")
+        throw Failure{exitUsage,
+                      input.place + "-: stdin has no name to pack it under; only --raw takes it"};
     FileFacts facts;
-    if (!factsOf(input, false, facts)) throw Failure{exitIo, input + ": " + std::strerror(errno)};
-    if (facts.kind == FileFacts::Kind::link)
-        throw Failure{exitUsage, input + ": is a link, and links are not followed"};
-    const bool isFolder = facts.kind == FileFacts::Kind::folder;
-    if (!isFolder && facts.kind != FileFacts::Kind::file)
-        throw Failure{exitIo, input + ": is no regular file"};
-    addEntry(isFolder ? lastComponent(input) : fs::u8path(input).filename().u8string(), input,
+    if (input.path.empty() || !factsOf(input.path, false, facts))
+        return m_unreadable.add(input.place + input.path, std::strerror(errno));
+    FileFacts target = facts;
+    if (facts.kind == FileFacts::Kind::link) factsOf(input.path, true, target);
+    if (target.kind == FileFacts::Kind::other)
+        return m_unreadable.add(input.place + input.path, "is no regular file");
+    const bool isFolder = target.kind == FileFacts::Kind::folder;
+    // Only what a folder holds can have names of its own.
+    const bool hasName = isFolder || !input.name.empty() || input.isFinal;
+    addEntry({hasName ? input.name : fs::u8path(input.path).filename().u8string(), input.isFinal,
+              input.path, true},
              facts);
 }
 
-// Throws if different inputs give a file and a folder the same name.
+void Collector::check() const
+{
+    m_unreadable.check(exitIo, "an input cannot be read", "inputs cannot be read");
+    const std::string advice = "; rename the files, or leave them out with --skip-bad-names";
+    m_badNames.check(exitUsage, "a name cannot stand in an archive" + advice,
+                     "names cannot stand in an archive" + advice);
+    if (!m_sources.files.empty()) return;
+    const std::string leftOut = m_sources.leftOut.text();
+    throw Failure{exitUsage, "there is nothing to pack" +
+                                 (leftOut.empty() ? "" : "; left out: " + leftOut) +
+                                 (m_sources.leftOut.links != 0 ? "; -L follows links" : "")};
+}
+
+// Removes files that occur twice under one name, which is what a list of folders and of their files
+// means. `files` are sorted by name.
+void dropRepeated(std::vector<ArchiveSource>& files)
+{
+    const auto isAgain = [](const ArchiveSource& a, const ArchiveSource& b) {
+        FileFacts one, other;
+        return a.name == b.name &&
+               (a.path == b.path || (factsOf(a.path, true, one) && factsOf(b.path, true, other) &&
+                                     isSameFile(one, other)));
+    };
+    files.erase(std::unique(files.begin(), files.end(), isAgain), files.end());
+}
+
+// Throws if one input is a file of a name and another one a folder of that name.
 void checkFolders(const std::vector<ArchiveSource>& files)
 {
     for (const ArchiveSource& source : files) {
@@ -230,27 +403,38 @@ std::string LeftOut::text() const
         text += count == 1 ? one : formatText("%llu %s", wide(count), many);
     };
     add(links, "1 link", "links");
+    add(loops, "1 link to a folder around it", "links to folders around them");
     add(special, "1 special file", "special files");
     add(emptyFolders, "1 empty folder", "empty folders");
     add(excluded, "1 name excluded", "names excluded");
+    add(badNames, "1 bad name", "bad names");
     add(unfinished, "1 unfinished file of sluice", "unfinished files of sluice");
     add(output ? 1 : 0, "the archive itself", "");
+    add(cache ? 1 : 0, "the cache", "");
     return text;
 }
 
-PackSources collectSources(const PackOptions& options, const CommonOptions& common)
+PackSources collectSources(const std::vector<PackInput>& inputs, const PackOptions& options,
+                           const CommonOptions& common)
 {
-    Collector collector(options, common);
-    for (const std::string& input : options.inputs)
-        collector.addInput(input);
+    Collector collector(inputs, options, common);
+    collector.check();
     collector.checkExcludes();
     PackSources sources = collector.take();
+    std::sort(sources.files.begin(), sources.files.end(),
+              [](const ArchiveSource& a, const ArchiveSource& b) { return a.name < b.name; });
+    dropRepeated(sources.files);
     sortSources(sources.files);
     checkFolders(sources.files);
+    if (common.quiet) return sources;
+    const char* const more = common.verbosity > 0 ? "" : "; -v names them";
+    if (sources.followed != 0)
+        printMessage("sluice: followed %llu link%s, %llu of them out of the folders that are "
+                     "packed%s\n",
+                     wide(sources.followed), sources.followed == 1 ? "" : "s",
+                     wide(sources.outside), more);
     const std::string leftOut = sources.leftOut.text();
-    if (!leftOut.empty() && !common.quiet)
-        printMessage("sluice: left out: %s%s\n", leftOut.c_str(),
-                     common.verbosity > 0 ? "" : "; -v names them");
+    if (!leftOut.empty()) printMessage("sluice: left out: %s%s\n", leftOut.c_str(), more);
     return sources;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack -c float: chooses the codec of each part of a .safetensors file.
+// `sluice pack -c float`: cuts a .safetensors file into segments and chooses the codec of each.
 #include <sluice/sluice_float.h>
 
 #include <algorithm>
@@ -11,15 +11,16 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kLargeTensor = 65536; // bytes of a tensor that gets a segment of its own, so
-                                         // that it can be found and decoded alone
-constexpr uint64_t kSmallFloats = 1024;  // with fewer bytes a code of their own does not pay
+// A tensor of this many bytes or more gets a segment of its own, so that it can be found and
+// decoded alone.
+constexpr uint64_t kLargeTensor = 65536;
+constexpr uint64_t kSmallFloats = 1024; // smaller tensors gain nothing by a code of their own
 constexpr uint32_t kSampleBytes = 65536, kSampleCount = 4;
 constexpr uint32_t kFloatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, kGdeflateTileBytes = 65536;
-// From this level on, fp8 is packed for size and not for speed of decoding.
+// From this level on, fp8 is packed for size, not for fast decoding.
 constexpr uint32_t kDenseLevel = 10;
 
-// Returns a SluiceFloatType, or -1.
+// Returns the SluiceFloatType for a dtype, or -1.
 int floatTypeOf(const std::string& dtype, uint32_t level)
 {
     if (dtype == "F8_E4M3" && level >= kDenseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;
@@ -41,17 +42,17 @@ public:
         m_gdeflate.decodeSpeed = options.decodeSpeed;
     }
 
-    // Tensors must arrive in the order of their bytes. begin and end are offsets in the file.
+    // Adds a tensor; tensors must come in the order of their bytes. `begin` and `end` are file
+    // offsets.
     void addTensor(const std::string& dtype, uint64_t begin, uint64_t end)
     {
-        // Segments start and end at multiples of 4, except at the end of the file. If a tensor does
-        // not, the few bytes around it are left to addRemains.
+        // Segments begin and end at multiples of 4, except at the end of the file. The few bytes of
+        // a tensor before and after such multiples are left to addRemains.
         const uint64_t from = roundUp4(begin), to = end == m_file.size() ? end : end & ~uint64_t(3);
         const int type = floatTypeOf(dtype, m_level);
         if (type >= 0 && (from - begin) % sluiceFloatElementSize(uint32_t(type)) == 0) {
-            if (to >= from + kSmallFloats) {
+            if (to >= from + kSmallFloats)
                 add(floats(SluiceFloatType(type)), from, to, end - begin >= kLargeTensor);
-            }
         } else if (to >= from + kLargeTensor) {
             add(bestOnSamples(from, to), from, to, true);
         }
@@ -73,12 +74,10 @@ private:
         return segment;
     }
 
-    // Fills the space between the last segment and `begin`.
+    // Makes a segment of the bytes between the last segment and `begin`.
     void addRemains(uint64_t begin)
     {
-        if (begin != m_end) {
-            append(m_gdeflate, begin, false);
-        }
+        if (begin != m_end) append(m_gdeflate, begin, false);
     }
     void add(const SluiceArchiveSegment& segment, uint64_t begin, uint64_t end, bool alone)
     {
@@ -98,7 +97,8 @@ private:
         }
     }
 
-    // Chooses plain Huffman codes, GDeflate or neither for [begin, end).
+    // Returns the best segment for [begin, end) by samples: plain Huffman codes, GDeflate, or
+    // stored.
     SluiceArchiveSegment bestOnSamples(uint64_t begin, uint64_t end)
     {
         SluiceArchiveSegment stored = {};
@@ -113,10 +113,9 @@ private:
             for (size_t choice = 0; choice < std::size(choices); ++choice) {
                 const SluiceStatus status =
                     m_encoders.encode(choices[choice], sample.data(), kSampleBytes, out);
-                if (status != SLUICE_OK) {
+                if (status != SLUICE_OK)
                     throw Failure{exitCodeOf(status),
                                   m_file.name() + ": " + sluiceGetStatusText(status)};
-                }
                 sizes[choice] +=
                     out.empty() ? kSampleBytes : std::min<size_t>(out.size(), kSampleBytes);
             }
@@ -129,7 +128,7 @@ private:
     SluiceArchiveSegment m_gdeflate = {};
     TileEncoders m_encoders;
     std::vector<SluiceArchiveSegment> m_segments;
-    uint64_t m_end = 0; // where the last segment ends
+    uint64_t m_end = 0; // end of the last segment
 };
 
 } // namespace

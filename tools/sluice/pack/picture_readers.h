@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Readers of pictures that need libraries. In a build without such a library, its reader returns a
-// text that says so.
+// Reads pictures, by libraries. If the build lacks a library, its reader says so in the text that
+// it returns.
 #pragma once
 
 #include <string>
 
 #include "encode/image/texture.h"
-#include "tools/common/tool.h"
+#include "tools/sluice/pack/picture_metadata.h"
 
 namespace sluice {
 
-// Both return an empty text on success. Otherwise the text says why the file is not read, and
-// `pixels` is unspecified. Like engines, they ignore gamma and colour profiles in a file. In
-// addition to the file they use at most `limit` bytes, JPEG coefficients included; a picture that
-// needs more is not read. They throw std::bad_alloc.
+// Obeys what a file says about its pixels, or notes it in `pixels`.
+inline void obey(const PictureMetadata& metadata, Pixels& pixels)
+{
+    pixels.colourSpace = metadata.colourSpace;
+    if (metadata.orientation == 1) return;
+    turnPixels(pixels, metadata.orientation);
+    addRemark(pixels.obeyed,
+              formatText("turned, as its EXIF orientation, %u, says", metadata.orientation));
+}
+
+// Both return an empty text, or say why the file is not read; then `pixels` is unspecified. They
+// turn a picture as its EXIF says, but ignore gamma and colour profiles, as engines do, and note
+// that in `pixels`. A file that ends behind its last pixel is read. Besides the file they take at
+// most `limit` bytes, including JPEG's coefficients; a larger picture is refused. They throw
+// std::bad_alloc.
 std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels);
 std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels);
 

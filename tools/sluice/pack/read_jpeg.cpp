@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads JPEG by libjpeg.
+// Reads JPEG files, by libjpeg.
 #include "tools/sluice/pack/picture_readers.h"
 
 #if SLUICE_HAVE_JPEG
@@ -13,15 +13,17 @@
 namespace sluice {
 namespace {
 
-constexpr int kMaxScans = 200;             // a file of tiny scans would take minutes
-constexpr long kMaxMemory = long(1) << 30; // for the coefficients of a progressive file
+constexpr int kMaxScans = 200;             // a file with many tiny scans would take minutes
+constexpr long kMaxMemory = long(1) << 30; // bytes, for the coefficients of a progressive file
 
-// The first member is libjpeg's structure, so that callbacks find this one. No object with a
-// destructor may be created between setjmp and the calls that may jump.
+// The first member is libjpeg's own structure, so that callbacks, which get a pointer to it, find
+// this object. Errors leave libjpeg by longjmp. So between setjmp and calls that may jump, no
+// object may be created that has a destructor.
 struct JpegReader {
     jpeg_error_mgr errors;
     std::jmp_buf jump;
     char problem[JMSG_LENGTH_MAX];
+    bool isCut; // the file ends without a marker that says so
     jpeg_progress_mgr progress;
     jpeg_decompress_struct jpeg;
 
@@ -35,11 +37,17 @@ struct JpegReader {
     std::longjmp(reader.jump, 1);
 }
 
-// Level -1 is a warning, after which libjpeg continues and invents the missing data. So all
-// warnings except harmless ones count as errors here.
+// Level -1 is a warning, after which libjpeg goes on and invents the missing data. So warnings
+// count as errors here, except those about extraneous bytes and the version of JFIF. A file that
+// ends before its marker of the end may have all pixels: where it lacks some, another warning or
+// lacksScans() says so.
 void onMessage(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
+    if (level < 0 && code == JWRN_JPEG_EOF) {
+        JpegReader::of(jpeg).isCut = true;
+        return;
+    }
     if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_JFIF_MAJOR) onError(jpeg);
 }
 
@@ -49,6 +57,20 @@ void onProgress(j_common_ptr jpeg)
     JpegReader& reader = JpegReader::of(jpeg);
     std::snprintf(reader.problem, sizeof reader.problem, "it has more than %d scans", kMaxScans);
     std::longjmp(reader.jump, 1);
+}
+
+// Returns whether a file that was cut off may lack a scan. Of the kinds of files, only plain
+// Huffman coding in one scan notices by itself that bits are missing.
+bool lacksScans(j_decompress_ptr jpeg)
+{
+    if (jpeg->arith_code != FALSE) return true;
+    if (jpeg_has_multiple_scans(jpeg) == FALSE) return false;
+    if (jpeg->coef_bits == nullptr) return true;
+    // For each coefficient, the number of bits that are still to come.
+    for (int c = 0; c < jpeg->num_components; ++c)
+        for (int i = 0; i < DCTSIZE2; ++i)
+            if (jpeg->coef_bits[c][i] != 0) return true;
+    return false;
 }
 
 void refuse(JpegReader& reader, const char* problem)
@@ -74,11 +96,11 @@ bool readHead(JpegReader& reader, const Bytes& file)
         return false;
     }
     reader.jpeg.out_color_space = reader.jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    reader.jpeg.dct_method = JDCT_ISLOW; // the same on every machine
+    reader.jpeg.dct_method = JDCT_ISLOW; // gives the same values on every machine
     return true;
 }
 
-// While rows of 1 or 3 channels are read, they are at the end of the RGBA8 rows.
+// Each row of 1 or 3 channels is first read into the end of the RGBA8 row that it becomes.
 bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height, uint32_t channels)
 {
     if (setjmp(reader.jump) != 0) return false;
@@ -87,7 +109,8 @@ bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height
         uint8_t* const to = rgba + size_t(y) * width * 4;
         JSAMPROW row = to + size_t(width) * (4 - channels);
         (void)jpeg_read_scanlines(&reader.jpeg, &row, 1);
-        for (uint32_t x = 0; x < width; ++x) { // ascending: no texel overwrites a later pixel
+        // ascending, so that no pixel is overwritten before it is read.
+        for (uint32_t x = 0; x < width; ++x) {
             const uint8_t* const from = row + size_t(x) * channels;
             const uint8_t red = from[0], green = from[channels == 1 ? 0 : 1],
                           blue = from[channels == 1 ? 0 : 2];
@@ -98,8 +121,10 @@ bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height
             texel[3] = 255;
         }
     }
+    const bool mayLack = lacksScans(&reader.jpeg); // jpeg_finish_decompress frees what it looks at
     (void)jpeg_finish_decompress(&reader.jpeg);
-    return true;
+    if (reader.isCut && mayLack) refuse(reader, "it ends too early");
+    return !reader.isCut || !mayLack;
 }
 
 } // namespace
@@ -111,15 +136,17 @@ std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels)
     reader.errors.error_exit = onError;
     reader.errors.emit_message = onMessage;
     reader.progress.progress_monitor = onProgress;
+    const PictureMetadata metadata = readJpegMetadata(file);
     bool good = readHead(reader, file);
     if (good) {
         pixels.width = reader.jpeg.image_width;
         pixels.height = reader.jpeg.image_height;
         pixels.channels = uint32_t(reader.jpeg.num_components);
-        // If there are several scans, libjpeg keeps all coefficients in memory, two bytes each.
-        const uint64_t kept = jpeg_has_multiple_scans(&reader.jpeg) ? 2 * pixels.channels : 0;
+        // With several scans, libjpeg keeps all coefficients in memory, two bytes each.
+        const uint64_t kept = jpeg_has_multiple_scans(&reader.jpeg) ? 2 * pixels.channels : 0,
+                       turned = metadata.orientation >= 5 ? 4 : 0;
         const std::string why =
-            whyTooLarge(uint64_t(pixels.width) * pixels.height * (4 + kept), limit);
+            whyTooLarge(uint64_t(pixels.width) * pixels.height * (4 + kept + turned), limit);
         if (!why.empty()) {
             jpeg_destroy_decompress(&reader.jpeg);
             return why;
@@ -133,7 +160,10 @@ std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels)
         good = readRows(reader, pixels.rgba.data(), pixels.width, pixels.height, pixels.channels);
     }
     jpeg_destroy_decompress(&reader.jpeg);
-    return good ? "" : reader.problem;
+    if (!good) return reader.problem;
+    if (reader.isCut) addRemark(pixels.ignored, "it is cut off behind its last pixel (no EOI)");
+    obey(metadata, pixels);
+    return "";
 }
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads PNG by libpng.
+// Reads PNG files, by libpng.
 #include "tools/sluice/pack/picture_readers.h"
 
 #if SLUICE_HAVE_PNG
@@ -12,18 +12,23 @@
 namespace sluice {
 namespace {
 
-// The data that survives a long jump out of libpng. No object with a destructor may be created
-// between setjmp and the calls that may jump.
+// What must survive a long jump out of libpng. Between setjmp and calls that may jump, no object
+// may be created that has a destructor.
 struct PngReader {
     const Bytes& file;
     Pixels& pixels;
+    PictureMetadata metadata;
+    bool isWide = false; // 16 bits a channel
     size_t at = 0;
     std::vector<png_bytep> rows;
     char problem[128] = {};
     png_structp png = nullptr;
     png_infop info = nullptr;
 
-    PngReader(const Bytes& bytes, Pixels& result) : file(bytes), pixels(result) {}
+    PngReader(const Bytes& bytes, Pixels& result)
+        : file(bytes), pixels(result), metadata(readPngMetadata(bytes))
+    {
+    }
     ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
     PngReader(const PngReader&) = delete;
     PngReader& operator=(const PngReader&) = delete;
@@ -41,22 +46,31 @@ void onWarning(png_structp, png_const_charp) {}
 void onRead(png_structp png, png_bytep bytes, size_t size)
 {
     PngReader& reader = *static_cast<PngReader*>(png_get_io_ptr(png));
-    if (size > reader.file.size() - reader.at) png_error(png, "it ends too early");
-    std::memcpy(bytes, reader.file.data() + reader.at, size);
+    // A file that is cut off ends, for libpng, behind its last whole chunk. Then libpng says itself
+    // whether pixels are missing.
+    static constexpr uint8_t end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
+    const size_t whole = reader.metadata.wholeBytes;
+    const bool isCut = !reader.metadata.hasEnd && reader.at >= whole && whole != 0;
+    const uint8_t* const from = isCut ? end : reader.file.data();
+    const size_t at = reader.at - (isCut ? whole : 0),
+                 left = (isCut ? sizeof end : reader.file.size()) - at;
+    if (size > left) png_error(png, "it ends too early");
+    std::memcpy(bytes, from + at, size);
     reader.at += size;
 }
 
-// Reads the header, and sets the transformations that turn every kind of PNG into RGBA8. Returns
-// false after an error.
+// Reads the header, and asks for the transformations by which every kind of PNG becomes RGBA8.
+// Returns false after an error.
 bool readHead(PngReader& reader)
 {
     if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
     png_set_read_fn(reader.png, &reader, onRead);
     png_set_user_limits(reader.png, kMaxTextureExtent, kMaxTextureExtent);
-    // A small file may contain very large texts and profiles, so these are skipped.
+    // Texts and profiles are skipped, since a small file may contain very large ones.
     png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(reader.png, reader.info);
     const int type = png_get_color_type(reader.png, reader.info);
+    reader.isWide = png_get_bit_depth(reader.png, reader.info) == 16;
     const bool transparency = png_get_valid(reader.png, reader.info, PNG_INFO_tRNS) != 0;
     png_set_expand(reader.png);
     png_set_scale_16(reader.png);
@@ -91,13 +105,20 @@ std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels)
     if (reader.info == nullptr) throw std::bad_alloc();
     if (!readHead(reader)) return reader.problem;
     const size_t rowBytes = size_t(pixels.width) * 4;
-    if (std::string why = whyTooLarge(uint64_t(rowBytes) * pixels.height, limit); !why.empty())
+    const uint32_t copies = reader.metadata.orientation >= 5 ? 2 : 1; // to turn it
+    if (std::string why = whyTooLarge(uint64_t(rowBytes) * pixels.height * copies, limit);
+        !why.empty())
         return why;
     pixels.rgba.resize(rowBytes * pixels.height);
     reader.rows.resize(pixels.height);
     for (uint32_t y = 0; y < pixels.height; ++y)
         reader.rows[y] = &pixels.rgba[y * rowBytes];
-    return readRows(reader) ? "" : reader.problem;
+    if (!readRows(reader)) return reader.problem;
+    if (reader.isWide) addRemark(pixels.obeyed, "its 16 bits a channel are rounded to 8");
+    if (!reader.metadata.hasEnd)
+        addRemark(pixels.ignored, "it is cut off behind its last pixel (no IEND)");
+    obey(reader.metadata, pixels);
+    return "";
 }
 
 } // namespace sluice

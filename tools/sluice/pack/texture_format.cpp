@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/sluice/pack/texture_format.h"
 
-#include <algorithm>
-#include <cctype>
-#include <iterator>
+#include "tools/sluice/pack/texture_kind.h"
 
 namespace sluice {
 namespace {
@@ -28,38 +26,13 @@ bool hasAlpha(const Pixels& pixels)
     return false;
 }
 
-// Returns whether a name looks like that of a normal map: "wall_n.tga", "wall_normal.png".
-bool isNormalName(const std::string& name)
+// Returns whether red, green and blue are the same in every texel.
+bool isOneChannel(const Pixels& pixels)
 {
-    const std::string base = name.substr(name.rfind('/') + 1),
-                      stem = base.substr(0, base.rfind('.'));
-    const size_t bar = stem.rfind('_');
-    if (bar == std::string::npos) return false;
-    std::string suffix = stem.substr(bar + 1);
-    for (char& letter : suffix)
-        letter = char(std::tolower(static_cast<uint8_t>(letter)));
-    static const char* const known[] = {"n",       "nm",  "nrm",  "norm",  "normal",
-                                        "normals", "ddn", "ddna", "local", "bump"};
-    return std::find(std::begin(known), std::end(known), suffix) != std::end(known);
-}
-
-// Returns whether at least nine of ten texels are unit vectors that point away from the surface.
-// The name does not suffice, because height maps have such names too.
-bool hasNormals(const Pixels& pixels)
-{
-    size_t normals = 0;
-    const size_t texels = pixels.rgba.size() / 4;
-    for (size_t i = 0; i < texels; ++i) {
-        int squares = 0;
-        for (size_t c = 0; c < 3; ++c) {
-            const int value = 2 * pixels.rgba[4 * i + c] - 255;
-            squares += value * value;
-        }
-        constexpr int one = 255 * 255;
-        const bool isUnit = squares > one * 72 / 100 && squares < one * 132 / 100;
-        normals += isUnit && pixels.rgba[4 * i + 2] >= 120 ? 1 : 0;
-    }
-    return normals >= texels - texels / 10;
+    for (size_t i = 0; i < pixels.rgba.size(); i += 4)
+        if (pixels.rgba[i] != pixels.rgba[i + 1] || pixels.rgba[i] != pixels.rgba[i + 2])
+            return false;
+    return true;
 }
 
 TextureFormat formatOfNormals(const std::string& bc, bool alpha)
@@ -68,26 +41,60 @@ TextureFormat formatOfNormals(const std::string& bc, bool alpha)
     if (bc == "none") return {rgba8, averaging, "", "a normal map"};
     if (bc == "bc1") return {alpha ? bc1Rgba : bc1Rgb, averaging, "", "a normal map"};
     if (bc == "bc3") return {bc3, averaging, "", "a normal map"};
+    if (bc == "bc4") return {bc4, averaging, "rrr1", "a normal map, red alone"};
     if (bc == "auto" && alpha) return {bc3, averaging, "", "a normal map with alpha"};
     return {bc5, averaging, "", "a normal map"};
 }
 
-} // namespace
-
-TextureFormat chooseTextureFormat(const std::string& name, const Pixels& pixels,
-                                  const std::string& bc)
+TextureFormat formatOfData(const std::string& bc, bool alpha, bool oneChannel)
 {
-    const bool alpha = hasAlpha(pixels);
-    if (bc != "bc4" && isNormalName(name) && hasNormals(pixels)) return formatOfNormals(bc, alpha);
+    constexpr Averaging averaging = Averaging::linear;
+    if (bc == "none") return {rgba8, averaging, "", "numbers, not colours"};
+    if (bc == "bc3" || (bc == "auto" && alpha && !oneChannel))
+        return {bc3, averaging, "", "numbers with alpha, not colours"};
+    if (bc == "bc4" || (bc == "auto" && oneChannel))
+        return {bc4, averaging, "rrr1", "numbers of a single channel"};
+    if (bc == "bc5") return {bc5, averaging, "", "numbers, red and green"};
+    return {alpha ? bc1Rgba : bc1Rgb, averaging, "", "numbers, not colours"};
+}
+
+TextureFormat formatOfColours(const Pixels& pixels, const std::string& bc, bool alpha)
+{
     const char* const colours = alpha ? "colours with alpha" : "opaque colours";
-    constexpr Averaging light = Averaging::colour, values = Averaging::linear;
+    const Averaging light = pixels.premultiplied ? Averaging::premultiplied : Averaging::colour,
+                    values = Averaging::linear;
     if (bc == "none") return {rgba8Srgb, light, "", colours};
     if (bc == "bc1") return {alpha ? bc1RgbaSrgb : bc1RgbSrgb, light, "", colours};
     if (bc == "bc3") return {bc3Srgb, light, "", colours};
     if (bc == "bc4") return {bc4, values, "rrr1", "red alone"};
     if (bc == "bc5") return {bc5, values, "", "red and green"};
-    if (pixels.channels == 1) return {bc4, values, "rrr1", "a single channel"};
     return {alpha ? bc3Srgb : bc1RgbSrgb, light, "", colours};
+}
+
+TextureFormat formatOf(TextureKind kind, const Pixels& pixels, const std::string& bc,
+                       const std::string& wanted)
+{
+    const bool alpha = hasAlpha(pixels);
+    switch (kind) {
+    case TextureKind::normal: return formatOfNormals(bc, alpha);
+    case TextureKind::data: return formatOfData(bc, alpha, !alpha && isOneChannel(pixels));
+    case TextureKind::mask: return formatOfData(bc, alpha, true);
+    case TextureKind::color: break;
+    }
+    if (bc == "auto" && wanted == "auto" && pixels.channels == 1)
+        return {bc4, Averaging::linear, "rrr1", "a single channel"};
+    return formatOfColours(pixels, bc, alpha);
+}
+
+} // namespace
+
+TextureFormat chooseTextureFormat(const std::string& name, const Pixels& pixels,
+                                  const std::string& bc, const std::string& kind)
+{
+    const KindChoice choice = chooseKind(name, pixels, kind);
+    TextureFormat format = formatOf(choice.kind, pixels, bc, kind);
+    if (!choice.why.empty()) format.reason += " (" + choice.why + ")";
+    return format;
 }
 
 } // namespace sluice

@@ -11,12 +11,12 @@ namespace sluice {
 struct TextureFormat {
     uint32_t format; // VkFormat
     Averaging averaging;
-    const char* swizzle; // in the form that makeKtx2 takes
-    const char* reason;  // the property of the picture that decided
+    const char* swizzle; // what shaders read, as makeKtx2 takes it
+    std::string reason;  // what in the picture, its name or the options has decided
 };
 
-// `name` is that of the picture's file, `bc` the value of --bc.
+// `name` is the name of the picture's file, `bc` the value of --bc, and `kind` that of --kind.
 TextureFormat chooseTextureFormat(const std::string& name, const Pixels& pixels,
-                                  const std::string& bc);
+                                  const std::string& bc, const std::string& kind);
 
 } // namespace sluice

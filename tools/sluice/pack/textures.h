@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Does sluice pack --images for pictures: Targa, PNG and JPEG files become KTX2 files.
+// `sluice pack --images` for pictures: Targa, PNG and JPEG files become KTX2 files.
 #pragma once
 
 #include <memory>
@@ -10,21 +10,24 @@
 namespace sluice {
 
 bool hasPictureName(const std::string& name); // .tga, .png, .jpg or .jpeg
-// Returns whether --images would make a texture of a file. Only its name and its first bytes are
-// looked at.
-bool isPicture(const InputFile& input);
+// Returns whether --images would make a texture of this file, whose name in the archive is `name`.
+// Looks only at that name and at the file's first bytes.
+bool isPicture(const InputFile& input, const std::string& name);
 
-// Returns how many bytes an image may have in memory (a picture has RGBA8 there). The limit depends
-// on the size of its file and on the options.
+// Returns how many bytes an image may take in memory, where a picture is RGBA8. It depends on the
+// size of the file and on the options.
 uint64_t imageLimit(const InputFile& input, const AssetOptions& options);
 
 struct Texture {
-    std::unique_ptr<InputFile> file; // a KTX2 file in memory, under the picture's name; null: none
-    std::string summary;             // the result and the reason for it: "RGBA8 sRGB, 9 levels"
-    std::string reason;              // why there is no texture
+    // The KTX2 file, in memory, with the picture's name; null: none.
+    std::unique_ptr<InputFile> file;
+    std::string summary; // what it became, and why: "RGBA8 sRGB, 9 levels"
+    std::string warning; // what the picture says about its pixels that the texture does not follow
+    std::string reason;  // if there is no texture, why
 };
 
-// Makes the texture of a picture. The same bytes and options make the same texture.
-Texture makeTexture(const InputFile& input, const AssetOptions& options);
+// Makes the texture of a picture, whose name in the archive is `name`. The same bytes, name and
+// options make the same texture.
+Texture makeTexture(const InputFile& input, const std::string& name, const AssetOptions& options);
 
 } // namespace sluice

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice transcode: packs Zstandard files into a Gstd archive with the frames' own matches.
+// `sluice transcode`: packs Zstandard files into a Gstd archive and uses the matches of their
+// frames.
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "tools/common/archive_writer.h"
+#include "encode/archive/archive_zstd.h"
 #include "encode/gstd/zstd_reader.h"
 #include "tools/common/files.h"
+#include "tools/common/problems.h"
 #include "tools/common/progress.h"
 #include "tools/common/summary.h"
+#include "tools/sluice/pack/pack_inputs.h"
+#include "tools/sluice/pack/reblock.h"
 
 namespace fs = std::filesystem;
 
@@ -16,11 +23,7 @@ namespace {
 std::string assetName(const std::string& input)
 {
     const fs::path file = fs::u8path(input).filename();
-    const std::string name = file.extension() == ".zst" ? file.stem().u8string() : file.u8string();
-    if (!sluiceIsArchiveName(name.data(), name.size())) {
-        throw Failure{exitUsage, input + ": its name cannot stand in an archive"};
-    }
-    return name;
+    return file.extension() == ".zst" ? file.stem().u8string() : file.u8string();
 }
 
 void check(const Transfer& transfer, SluiceStatus status, const std::string& what)
@@ -38,17 +41,24 @@ void check(const Transfer& transfer, SluiceStatus status, const std::string& wha
 
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
 {
+    if (options.reblock) return runReblock(options, common);
+    if (options.frameSize != 0) throw Failure{exitUsage, "--frame-size: needs --reblock"};
     const Summary summary(common);
     checkOutput(options.output, common.force, options.inputs);
     std::vector<ArchiveSource> inputs;
     uint64_t total = 0, decoded = 0;
+    Problems badNames;
     for (const std::string& path : options.inputs) {
         if (path == "-") {
             throw Failure{exitUsage, "-: stdin has no name to transcode it under"};
         }
         inputs.push_back({assetName(path), path, false});
-        total += InputFile(path).size();
+        const std::string why = whyNoArchiveName(inputs.back().name);
+        if (!why.empty()) badNames.add(path, why);
+        total += InputFile(path, InputKind::file).size();
     }
+    badNames.check(exitUsage, "a name cannot stand in an archive",
+                   "names cannot stand in an archive");
     sortSources(inputs);
     OutputFile output(options.output, common.force);
     Progress progress("transcoding", total, common.quiet);
@@ -57,16 +67,21 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     info.codec = SLUICE_CODEC_GSTD;
     info.level = options.level;
     info.threadCount = threadCount(options.threads);
+    info.equalTilesOnce = 1;
     ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
     check(transfer, createArchive(info, transfer, writer), options.output);
     for (const ArchiveSource& input : inputs) {
-        const Bytes frames = InputFile(input.path).readAll();
+        const InputFile file(input.path, InputKind::file);
+        const Bytes frames = file.readAll();
+        file.checkUnchanged();
         if (frames.empty()) {
             throw Failure{exitFormat, input.path + ": the file is empty"};
         }
-        // Errors are ignored here, because adding the file will report damage.
         uint64_t size = 0;
-        if (ZstdReader(frames.data(), frames.size()).measure(size) == SLUICE_OK) {
+        const uint64_t limit = outputLimit(total, options.maxOutput),
+                       most = limit - std::min(limit, decoded);
+        SluiceStatus status = ZstdReader(frames.data(), frames.size()).measure(size, most);
+        if (status == SLUICE_OK) {
             decoded = size <= UINT64_MAX - decoded ? decoded + size : UINT64_MAX;
             checkOutputSize(input.path, total, decoded, options.maxOutput);
         }
@@ -77,12 +92,12 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         asset.framesSize = frames.size();
         asset.level = options.level;
         asset.copyDepth = options.copyDepth;
-        const SluiceStatus status = sluiceAddArchiveZstd(writer.get(), &asset);
+        if (status == SLUICE_OK) status = addArchiveZstd(writer.get(), asset, size);
         if (status == SLUICE_ERROR_UNSUPPORTED &&
             ZstdReader::wantsDictionary(frames.data(), frames.size())) {
             throw Failure{exitUnsupported, input.path + ": a frame needs a dictionary"};
         }
-        if (status == SLUICE_ERROR_ARGUMENT) { // names and options are valid, so it is the frames
+        if (status == SLUICE_ERROR_ARGUMENT) { // names and options are right, so the frames are not
             throw Failure{exitFormat,
                           input.path + ": says that it decodes to more than an archive can hold"};
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice devices: lists the devices of the machine.
+// `sluice devices`: lists the devices of the machine.
 #include <cstdio>
 #include <string>
 #include <vector>

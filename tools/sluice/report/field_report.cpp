@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the verbs that report on a device, each in a process of its own, and merges their JSON. So a
-// driver that crashes or hangs spoils only one step, and every figure has one source.
+// `sluice report`: runs other verbs that examine a device and joins the JSON that they print. A
+// step is one such verb in a process of its own, so a driver that crashes or hangs spoils only that
+// step.
 #include "tools/sluice/report/field_report.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "tools/common/anonymous.h"
@@ -20,18 +20,18 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 1;
-constexpr double kStepSeconds = 600; // of one step, if there is no limit
+constexpr double kStepSeconds = 600; // most seconds of a step, if the report has no limit
 constexpr double kListSeconds = 30, kLeastStep = 1;
-// A step may use this part of the remaining time, so that a step that hangs leaves time for the
+// A step may take this part of the time that is left, so that a step which hangs leaves time for
 // others.
 constexpr double kStepPart = 2.0 / 3;
 
-// Rows of the benchmark whose pipelines compile together also share one part of the time.
+// Lists what the benchmark measures. Pipelines of these rows are compiled together.
 constexpr const char* kBenchFilters[] = {"=scan", "gdeflate,checksum", "gstd filters"};
-// Each gets 1 / kBenchParts of the time, within these bounds in seconds.
+// Each of these filters gets 1 / kBenchParts of the report's time, within these bounds in seconds.
 constexpr double kBenchParts = 15, kLeastBench = 2, kMostBench = 20;
-// Seconds for tuning. It is only measured on GPUs, because software devices make pipelines too
-// slowly.
+// Seconds for tuning, which is done on GPUs alone: software devices take too long to make
+// pipelines.
 constexpr double kMostTune = 60;
 
 struct Step {
@@ -132,7 +132,7 @@ void keepBench(OrderedJson& device, const OrderedJson& printed)
             kept["cut"].push_back(one.at("kernel"));
 }
 
-// The strings below may come from a driver, and may be anything.
+// Members of the JSON that may come from a driver, and so may be any text.
 bool isFreeText(const std::string& member)
 {
     return member == "error" || member == "notRun" || member == "differences" || member == "vulkan";
@@ -160,7 +160,7 @@ public:
     void run();
     bool passed() const { return m_json.at("failures").empty() && m_passed; }
     std::string text() const;
-    void printSummary(bool isQuiet) const; // to stderr; quiet: errors alone
+    void printSummary(bool isQuiet) const; // to stderr; quiet: only errors
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -168,8 +168,9 @@ private:
 
     struct Ending {
         std::optional<OrderedJson> printed; // the verb's output, if it did its work
-        std::string error;                  // otherwise, how it ended or which errors it found
-        bool isOver = false;                // stopped because the time was over
+        // otherwise, how the process ended, or what errors it found.
+        std::string error;
+        bool isOver = false; // it was stopped after its time
         int code = exitDevice;
     };
 
@@ -182,8 +183,8 @@ private:
     Ending perform(const std::vector<std::string>& arguments, double seconds) const;
     void findDevices();
     void perform(OrderedJson& device, const Step& step);
-    // Performs these steps on all devices, so that the most important steps are done everywhere
-    // before the rest begins. The CPU is listed last but comes first, because it takes least time.
+    // Performs these steps on all devices before the next kind of step, so that the most important
+    // steps are done everywhere. The CPU is listed last but comes first, since it takes least time.
     void performAll(Steps (FieldReport::*stepsOf)(const OrderedJson& device) const);
     void note(const char* list, const OrderedJson& device, const Step& step, const char* member,
               const std::string& text);
@@ -212,7 +213,7 @@ FieldReport::Ending FieldReport::perform(const std::vector<std::string>& argumen
     Ending ending;
     ending.isOver = child.end == ChildResult::End::stopped;
     if (child.end == ChildResult::End::exited) ending.code = child.code;
-    // A step that found an error of the device has printed it too.
+    // A step that found the device faulty has still printed its result.
     const bool didItsWork =
         child.end == ChildResult::End::exited && (child.code == exitOk || child.code == exitDevice);
     if (didItsWork) {
@@ -250,7 +251,7 @@ void FieldReport::note(const char* list, const OrderedJson& device, const Step& 
     m_json[list].push_back(entry);
 }
 
-// Lists the devices in a child process, so that this process touches no driver.
+// Lists the devices in a child process, so that this process loads no driver.
 void FieldReport::findDevices()
 {
     const bool all = m_options.device == "all";
@@ -259,7 +260,7 @@ void FieldReport::findDevices()
     m_line.show("listing devices");
     Ending ending = perform(step.arguments, kListSeconds);
     const std::string error = ending.error;
-    if (!ending.printed && all) // a driver fails even here, but the CPU is still usable
+    if (!ending.printed && all) // a driver fails even in the list; the CPU can still be examined
         ending = perform({"devices", "--json", "--device", "cpu"}, kListSeconds);
     if (!ending.printed) throw Failure{ending.code == exitOk ? exitDevice : ending.code, error};
     m_json["schemaVersion"] = kSchemaVersion;
@@ -282,13 +283,13 @@ void FieldReport::perform(OrderedJson& device, const Step& step)
                 (isLimited() ? formatText(", %.0f s left", left()) : ""));
     const Ending ending = perform(step.arguments, seconds);
     if (ending.isOver) return note("leftOut", device, step, "why", ending.error);
-    // A self-test that fails prints the differences, so it needs no note.
+    // A self-test that fails prints what differs, so that needs no note.
     if (!ending.printed || (!ending.error.empty() && step.arguments[0] != "selftest"))
         note("failures", device, step, "error", ending.error);
     if (!ending.printed) return;
     try {
         step.keep(device, *ending.printed);
-    } catch (const OrderedJson::exception& error) { // for example if it crashed while printing
+    } catch (const OrderedJson::exception& error) { // for example, it crashed while it printed
         note("failures", device, step, "error", std::string("printed other JSON: ") + error.what());
     }
 }
@@ -390,21 +391,26 @@ FieldReport::Steps FieldReport::benchSteps(const OrderedJson& device) const
 
 std::string FieldReport::resultOf(const OrderedJson& device) const
 {
-    bool any = false, passed = true;
+    bool any = false, passed = true, whole = true;
+    const auto isOfDevice = [&](const OrderedJson& one) {
+        return one.value("device", "") == selectorOf(device);
+    };
     for (const OrderedJson& one : m_json.at("failures"))
-        passed = passed && one.value("device", "") != selectorOf(device);
+        passed = passed && !isOfDevice(one);
+    for (const OrderedJson& one : m_json.at("leftOut"))
+        whole = whole && !isOfDevice(one);
     for (const OrderedJson& test : device.value("selftest", OrderedJson::array())) {
         any = true;
         passed = passed && test.at("passed") == true;
     }
-    return !passed ? "failed" : any ? "passed" : "not run";
+    return !passed ? "failed" : !any ? "not run" : whole ? "passed" : "incomplete";
 }
 
 void FieldReport::run()
 {
     findDevices();
-    // The pipelines of GPUs come first, because the driver then has them in its cache for later
-    // steps. Software devices have no such cache and compile slowly.
+    // Pipelines of GPUs come first: then the driver has them in its cache for later steps. Software
+    // devices have no such cache and compile slowly.
     performAll(&FieldReport::hardwarePipelines);
     performAll(&FieldReport::firstTier);
     performAll(&FieldReport::tuningSteps);
@@ -415,7 +421,7 @@ void FieldReport::run()
     m_line.clear();
     for (OrderedJson& device : m_json["devices"]) {
         const std::string result = resultOf(device);
-        OrderedJson whole; // the result comes first in the file
+        OrderedJson whole; // so that the result comes first in the file
         whole["device"] = device.at("device");
         whole["result"] = result;
         whole.update(device);
@@ -423,7 +429,7 @@ void FieldReport::run()
         m_passed = m_passed && result != "failed";
     }
     m_json["taken"] = std::round(taken() * 10) / 10;
-    m_json["result"] = passed() ? "passed" : "failed";
+    m_json["result"] = !passed() ? "failed" : m_json["leftOut"].empty() ? "passed" : "incomplete";
 }
 
 std::string FieldReport::text() const
@@ -442,13 +448,17 @@ void FieldReport::printSummary(bool isQuiet) const
     };
     for (const OrderedJson& device : m_json.at("devices"))
         if (!isQuiet)
-            printMessage("%-10s %-8s %s\n", selectorOf(device).c_str(),
+            printMessage("%-10s %-10s %s\n", selectorOf(device).c_str(),
                          device.at("result").get<std::string>().c_str(),
                          printable(device.at("name")).c_str());
     for (const OrderedJson& one : m_json.at("failures"))
         say(one, "error");
-    for (const OrderedJson& one : m_json.at("leftOut"))
+    const OrderedJson& leftOut = m_json.at("leftOut");
+    for (const OrderedJson& one : leftOut)
         if (!isQuiet) say(one, "why");
+    if (!leftOut.empty() && !isQuiet)
+        printMessage("the report is incomplete: %zu step%s left out; --seconds allows more time\n",
+                     leftOut.size(), leftOut.size() == 1 ? " was" : "s were");
 }
 
 } // namespace

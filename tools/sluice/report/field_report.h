@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice report: collects the facts about a machine that a problem report or the page of devices
-// needs.
+// `sluice report`: collects what the report of a problem, or the page of devices, needs to know of
+// a machine.
 #pragma once
 
 #include "tools/common/tool.h"
@@ -10,7 +10,7 @@ namespace sluice {
 struct ReportOptions {
     std::string output;
     std::string device = "all";
-    double seconds = 90; // roughly the longest time that it takes; 0: no limit
+    double seconds = 90; // about how long the report may take; 0: no limit
 };
 
 int runReport(const ReportOptions& options, const CommonOptions& common);

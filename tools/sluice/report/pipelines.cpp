@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice devices --pipelines: what each pipeline costs to make on a device, and what the driver
-// reports about it.
+// `sluice devices --pipelines`: how long a device takes to make each pipeline, and what the driver
+// says about it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,7 +25,8 @@ constexpr Family kFamilies[] = {
     {"gstd", SLUICE_KERNELS_GSTD},         {"filter", SLUICE_KERNELS_FILTER},
     {"float", SLUICE_KERNELS_FLOAT},       {"df11", SLUICE_KERNELS_DF11},
     {"fse", SLUICE_KERNELS_FSE},           {"tile_streams", SLUICE_KERNELS_TILE_STREAMS},
-    {"checksum", SLUICE_KERNELS_CHECKSUM}};
+    {"checksum", SLUICE_KERNELS_CHECKSUM}, {"zstd", SLUICE_KERNELS_ZSTD},
+    {"uastc", SLUICE_KERNELS_UASTC}};
 
 uint32_t kernelsNamed(const std::vector<std::string>& names)
 {
@@ -48,7 +49,8 @@ struct Statistic {
     std::string name, value;
 };
 
-// Queries VK_KHR_pipeline_executable_properties; returns nothing if the driver lacks it.
+// Asks the driver by VK_KHR_pipeline_executable_properties; without that extension there is no
+// answer.
 class Statistics {
 public:
     explicit Statistics(SluiceDevice device)
@@ -68,7 +70,7 @@ public:
     {
         std::vector<Statistic> result;
         if (m_get == nullptr) return result;
-        // A compute pipeline is one executable.
+        // A compute pipeline has exactly one executable.
         const VkPipelineExecutableInfoKHR info = {VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
                                                   nullptr, pipeline, 0};
         uint32_t count = 0;
@@ -96,8 +98,8 @@ private:
     PFN_vkGetPipelineExecutableStatisticsKHR m_get = nullptr;
 };
 
-// Returns the value of the first of these names that the driver reports. The names are those of
-// NVIDIA, RADV and ANV.
+// Returns the value of the first of these names that the driver reports; drivers call the same
+// thing differently (NVIDIA, RADV, ANV).
 std::string valueOf(const std::vector<Statistic>& statistics,
                     std::initializer_list<const char*> names)
 {
@@ -141,11 +143,12 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
     std::printf("}}");
 }
 
-// Refuses to replace a file that is not one of our caches, because its content would be lost.
+// Throws if the file exists and is not a pipeline cache of ours, since it will be replaced.
 void checkCacheFile(const std::string& path, const CommonOptions& common)
 {
     FileFacts facts;
     if (path.empty() || !factsOf(path, true, facts)) return;
+    if (leadsToStream(path)) throw Failure{exitUsage, path + ": is not a regular file"};
     if (facts.kind == FileFacts::Kind::file &&
         (facts.size == 0 || PipelineCacheFile::isStart(InputFile(path).readStart(4))))
         return;
@@ -176,8 +179,9 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     info.pipelineStatistics = 1;
     info.allowRefused = 1;
     info.kernels = kernelsNamed(options.kernels);
+    const uint32_t threads = threadCount(options.threads);
     info.pipelineFlags = options.necessary ? uint32_t(SLUICE_PIPELINES_NECESSARY) : 0;
-    info.pipelineThreads = options.threads;
+    info.pipelineThreads = threads;
     info.requiredSubgroupSize = options.subgroupSize;
     info.pipelineCache = options.cache.empty() ? nullptr : options.cache.c_str();
     const auto begin = std::chrono::steady_clock::now();
@@ -192,7 +196,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
         std::printf("{\n  \"device\": %s,\n  \"driver\": %s,\n  \"tier\": %s,\n  \"threads\": %u,\n"
                     "  \"milliseconds\": %.3f,\n  \"pipelines\": [",
                     jsonText(selector).c_str(), jsonText(properties.driver).c_str(),
-                    jsonText(device.tier()).c_str(), options.threads, wall);
+                    jsonText(device.tier()).c_str(), threads, wall);
     else if (!common.quiet)
         std::printf("%s, %s, tier %s\n%-24s %-16s %9s %9s %9s %9s\n", selector.c_str(),
                     properties.name, device.tier(), "pipeline", "shader", "ms", "SPIR-V", "code",
@@ -217,7 +221,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     else
         std::printf("%zu pipelines of %zu bytes of SPIR-V: %.0f ms of %u thread%s, the device open "
                     "after %.0f ms\n",
-                    count, spirv, sum, options.threads, options.threads == 1 ? "" : "s", wall);
+                    count, spirv, sum, threads, threads == 1 ? "" : "s", wall);
     if (refused != 0)
         throw Failure{exitDevice, selector + ": the driver cannot make these pipelines: " +
                                       backend.pipelines().refusedPipelines()};

@@ -6,7 +6,7 @@ namespace {
 
 constexpr size_t kColumns = 99;
 
-// Returns JSON in one line, with blanks after commas and colons.
+// Returns JSON in one line, with a blank after each comma and colon.
 std::string flat(const OrderedJson& json)
 {
     if (!json.is_structured())
@@ -20,8 +20,9 @@ std::string flat(const OrderedJson& json)
     return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// `used` is the number of columns already used in the line. The recursion is as deep as the JSON,
-// which comes from our own verbs.
+// Appends JSON to `text`; `used` columns of the line are filled already. Further lines are indented
+// by `indent` blanks. The recursion is as deep as the JSON, which is not deep, since it comes from
+// verbs of this tool.
 void print(const OrderedJson& json, size_t indent, size_t used, std::string& text)
 {
     const std::string line = flat(json);

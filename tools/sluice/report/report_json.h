@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON whose members keep their order, in lines short enough for a mail.
+// Writes JSON in lines short enough for a mail; members keep their order.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace sluice {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// A list or an object that fits is printed in one line of less than 100 columns. The output is
-// always UTF-8, even if strings are not.
+// A list or an object is printed in one line if it fits into less than 100 columns. The text is
+// UTF-8 even if strings in the JSON are not.
 std::string reportText(const OrderedJson& json);
 
 } // namespace sluice

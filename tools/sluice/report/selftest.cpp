@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice selftest: the cases of src/selftest and golden vectors, on every tier of a device.
+// `sluice selftest`: runs the cases of src/selftest and decodes known files, on every tier of a
+// device.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <sstream>
 
 #include "tools/common/decoder.h"
-#include "golden_vectors.h" // made from tests/data
+#include "texts/golden_vectors.h" // made from tests/data
 #include "tools/common/machine.h"
+#include "tools/common/progress.h"
 #include "selftest/cases.h"
 
 namespace sluice {
@@ -16,7 +18,7 @@ namespace {
 using selftest::SelfTestCases;
 using selftest::SelfTestRow;
 
-// A file of tests/data, and the sluiceTileChecksum of everything that it decodes to.
+// A file of tests/data, and the checksum (sluiceTileChecksum) of all that it decodes to.
 struct GoldenVector {
     const char* kernel;
     Bytes file;
@@ -52,7 +54,8 @@ public:
     {
     }
 
-    void run(SelfTestCases& cases, const CommonOptions& common);
+    // Tells on the line of progress what is tested.
+    void run(SelfTestCases& cases, const CommonOptions& common, StatusLine& line);
     bool passed() const
     {
         return notRun.empty() && std::all_of(kernels.begin(), kernels.end(),
@@ -63,7 +66,7 @@ public:
 
     const SluiceDeviceProperties properties;
     std::string device, tier;
-    std::string notRun; // why it was not run; empty if it was
+    std::string notRun; // why it did not run; empty if it did
     std::vector<KernelResult> kernels;
     std::vector<std::string> differences;
 
@@ -71,7 +74,7 @@ private:
     void add(const char* kernel, const std::string& difference);
 };
 
-// `difference` describes the error; empty if there is none.
+// Adds a result. `difference` says what is wrong; empty if nothing is.
 void TierTest::add(const char* kernel, const std::string& difference)
 {
     const bool passed = difference.empty();
@@ -102,7 +105,7 @@ std::string caseDifference(SelfTestCases& cases, const SelfTestRow& test, const 
     if (info.tier != std::string("ref")) {
         const SluiceStatus status = cases.compare(test.which, device.handle(), difference);
         if (status != SLUICE_ERROR_UNSUPPORTED) device.check(status, test.kernel);
-    } else if (test.checksum != 0) { // the reference for the others
+    } else if (test.checksum != 0) { // the reference, against which others are compared
         Words words;
         device.check(cases.run(test.which, device.handle(), words), test.kernel);
         difference =
@@ -133,20 +136,35 @@ std::string goldenDifference(const GoldenVector& vector, const ToolDevice& devic
                                             vector.checksum);
 }
 
-void TierTest::run(SelfTestCases& cases, const CommonOptions& common)
+void TierTest::run(SelfTestCases& cases, const CommonOptions& common, StatusLine& line)
 {
+    const std::vector<GoldenVector> vectors = goldenVectors();
+    const size_t count = std::size(selftest::kSelfTests) + vectors.size();
+    size_t number = 0;
+    const auto tell = [&](const char* kernel) {
+        line.show(formatText("testing %s %s: %s, %zu of %zu", device.c_str(), tier.c_str(), kernel,
+                             ++number, count));
+    };
     try {
-        const ToolDevice opened({device, tier}, common);
-        for (const SelfTestRow& test : selftest::kSelfTests)
+        line.show("opening " + device + " " + tier);
+        const ToolDevice opened({device, tier}, common,
+                                uint32_t(SLUICE_KERNELS_ALL) | SLUICE_KERNELS_ZSTD |
+                                    SLUICE_KERNELS_UASTC);
+        for (const SelfTestRow& test : selftest::kSelfTests) {
+            tell(test.kernel);
             add(test.kernel, caseDifference(cases, test, opened));
-        for (const GoldenVector& vector : goldenVectors())
+        }
+        for (const GoldenVector& vector : vectors) {
+            tell(vector.kernel);
             add(vector.kernel, goldenDifference(vector, opened));
-    } catch (const Failure& failure) { // for example a lost device; the others are still worth a
-                                       // try
+        }
+        // A failure may be a lost device. The other files are still worth a try.
+    } catch (const Failure& failure) {
         if (failure.code == exitUsage) throw;
         notRun = failure.text;
         kernels.clear();
     }
+    line.clear();
 }
 
 void TierTest::print() const
@@ -201,6 +219,7 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
     }
     if (json) std::printf("%s  \"results\": [", machineJson(options.device != "cpu").c_str());
     SelfTestCases cases;
+    StatusLine line(common.quiet);
     bool passed = true, printed = false;
     int absent = exitOk;
     const auto print = [&](const TierTest& test) {
@@ -218,7 +237,7 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
         for (std::string tier; tiers >> tier; any = true) {
             if (!options.tier.empty() && tier != options.tier) continue;
             TierTest test(properties, tier);
-            test.run(cases, common);
+            test.run(cases, common, line);
             print(test);
             passed = passed && test.passed();
         }

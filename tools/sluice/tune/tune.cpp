@@ -11,13 +11,13 @@
 namespace sluice {
 namespace {
 
-// Returns whether `name` means the field: both "scan" and "scan.workgroups" mean scan.workgroups.
+// Returns whether `name` selects the field "scan.workgroups": "scan" and the whole name both do.
 bool isNamed(const std::string& field, const std::string& name)
 {
     return field.rfind(name, 0) == 0 && (field.size() == name.size() || field[name.size()] == '.');
 }
 
-// Returns the knobs of the requested members, in the order of the table.
+// Returns the knobs that `only` selects, in the order of the table.
 std::vector<const Knob*> knobsFor(const TuneDevice& device, const std::vector<std::string>& only)
 {
     std::vector<const Knob*> wanted;
@@ -55,7 +55,7 @@ std::string lineOf(const TuneResult& result)
     return formatText("%-40s # %s%s\n", text.c_str(), change.c_str(), result.why.c_str());
 }
 
-// Lists the candidates in place of a measurement.
+// Returns the candidates as text, where nothing was measured.
 std::string listOf(const TuneResult& result)
 {
     std::string text = "candidates:";
@@ -80,12 +80,13 @@ std::string jsonOf(const TunePoint& point)
 std::string jsonOf(const TuneDevice& device, const std::vector<TuneResult>& results)
 {
     const SluiceDeviceProperties& properties = device.properties();
-    std::string text = formatText(
-        "{\n  \"device\": %s,\n  \"driver\": %s,\n  \"backend\": \"%s\",\n  \"tier\": \"%s\",\n"
-        "  \"subgroupSize\": %u,\n  \"processors\": %u,\n  \"members\": [\n",
-        jsonText(properties.name).c_str(), jsonText(properties.driver).c_str(),
-        device.traits().isVulkan ? "vulkan" : "cuda", device.tier(), device.traits().subgroupSize,
-        device.traits().processors);
+    std::string text =
+        formatText("{\n  \"schemaVersion\": 1,\n  \"device\": %s,\n  \"driver\": %s,\n  "
+                   "\"backend\": \"%s\",\n  \"tier\": \"%s\",\n"
+                   "  \"subgroupSize\": %u,\n  \"processors\": %u,\n  \"members\": [\n",
+                   jsonText(properties.name).c_str(), jsonText(properties.driver).c_str(),
+                   device.traits().isVulkan ? "vulkan" : "cuda", device.tier(),
+                   device.traits().subgroupSize, device.traits().processors);
     for (const TuneResult& result : results) {
         text += formatText("    {\"name\": \"%s\", \"value\": %u, \"usual\": %u, \"why\": %s, "
                            "\"candidates\": [",
@@ -118,8 +119,7 @@ std::string tuningText(const std::string& option)
 
 int runTune(const TuneOptions& options, const CommonOptions& common)
 {
-    // Opens the output first, so that a file that cannot be written fails before a minute of work
-    // and not after it.
+    // Open the output first: if it cannot be written, the user should know before a minute of work.
     std::unique_ptr<OutputFile> file;
     if (!options.json.empty()) file = std::make_unique<OutputFile>(options.json, common.force);
     std::vector<TuneResult> results;

@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-// Makes opening a device quiet, because tuning itself says what a user needs to know of it.
+// Makes options by which opening a device prints nothing: tune itself says what a user needs to
+// know.
 CommonOptions quietWith(const std::string& row)
 {
     CommonOptions options;
@@ -43,7 +44,7 @@ void setTraits(TuneTraits& traits, const CudaBackend& backend, uint32_t index)
     (void)cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, int(index));
     traits.processors = uint32_t(processors);
     traits.subgroupSize = 32;
-    // The default row enables it only on devices that support it.
+    // The default row uses dependent launch only on devices that have it.
     traits.hasDependentLaunch = backend.tuning().scan.programmaticLaunch != 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A device with a tuning row whose members can be read and changed one by one, and with the clock.
+// A device on which single members of its tuning row can be read and changed, and which measures
+// time.
 #pragma once
 
 #include "api/tuning_text.h"
@@ -20,22 +21,22 @@ struct TuneTraits {
 
 class TuneDevice : public ToolDevice {
 public:
-    // `row` is text, `kernels` are SluiceKernels. Throws a Failure.
+    // `row` is a tuning row as text, `kernels` a set of SluiceKernels. Throws a Failure.
     TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row);
 
     const TuneTraits& traits() const { return m_traits; }
 
     const std::vector<TuningField>& fields() const { return m_fields; }
-    const TuningField* field(const std::string& name) const; // null: there is none
+    const TuningField* field(const std::string& name) const; // null: there is no such field
     uint32_t value(const TuningField& field) const;
     void set(const TuningField& field, uint32_t value);
-    // Return the number of elements per tile: of a scan, and of a compaction by compact_call.comp
-    // (0 if the device does not use it).
+    // Both return how many elements a tile has: of a scan, and of a compaction by compact_call.comp
+    // (0 if the device does not use that).
     uint32_t scanTile() const;
     uint32_t compactCallTile() const;
 
-    // Returns the milliseconds of one run of the work, measured by the device's clock if it has
-    // one.
+    // Returns the milliseconds of one run of the work, by the device's clock if it has one.
+    // `passes` runs are timed together.
     double time(const Work& work, uint32_t length, uint32_t passes) const;
 
 private:

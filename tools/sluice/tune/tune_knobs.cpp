@@ -65,12 +65,14 @@ const char* needsWide(Traits traits)
 }
 const char* isLimit(Traits) { return "a limit, which no speed depends on"; }
 const char* isForBenchmarks(Traits) { return "for benchmarks"; }
+const char* isForZstd(Traits) { return "tried with sluice bench --filter zstd --tuning"; }
 
 double scanTile(const TuneDevice& device) { return device.scanTile(); }
 double compactCallTile(const TuneDevice& device) { return device.compactCallTile(); }
-double quarter(const TuneDevice&) { return 0.25; } // `elementsEach` of words: one per four bytes
+// This is elementsEach for a member that counts bytes while the work counts words.
+double quarter(const TuneDevice&) { return 0.25; }
 
-// Returns a knob whose value is compiled into pipelines.
+// Returns a knob for a value that is compiled into pipelines.
 Knob made(const char* field, uint32_t kernels, std::vector<const char*> works,
           std::vector<uint32_t> values, const char* (*whyNot)(Traits) = nullptr)
 {
@@ -118,7 +120,7 @@ Knob leave(const char* field, const char* (*whyNot)(Traits))
     return knob;
 }
 
-// The knobs in the order of measurement: values that are compiled into pipelines come before values
+// The knobs in the order of measurement: first values that are compiled into pipelines, then values
 // that are measured with these pipelines.
 std::vector<Knob> scanKnobs()
 {
@@ -226,8 +228,16 @@ std::vector<Knob> codecKnobs()
         choose("df11.countedBlocks", kDf11, {"df11 counted"}, {2, 4, 8, 16, 32}),
         choose("fseTables.laneGroups", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
         choose("fseTables.warps", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
+        leave("workgroup.zstdExpand", isForZstd),
+        leave("zstd.expandBytes", isForZstd),
+        leave("zstd.scratchMegabytes", isForZstd),
+        leave("zstd.steps", isForBenchmarks),
+        leave("zstd.spread", isForZstd),
+        leave("zstdChains", isForZstd),
+        leave("zstdLiteralsBeside", isForZstd),
     };
-    // Memory does not suffice for this many tiles of the usual size.
+    // This threshold lies at so many tiles that they fit into memory only if they are smaller than
+    // usual.
     for (Knob& knob : list)
         if (std::string(knob.field) == "gdeflate.manyTiles") knob.tileBytes = 16 * kKiB;
     return list;

@@ -7,10 +7,12 @@
 namespace sluice {
 namespace {
 
-// A kernel that runs at least this long stands out from the time of a submission.
+// A run of the kernel that takes this long stands out from the time to submit it. Shorter kernels
+// are run several times.
 constexpr double kPassesMilliseconds = 0.2;
 constexpr uint32_t kMostPasses = 16, kMostRounds = 25;
-// The expected noise of a median, and of a single time. Slow devices have time for only one.
+// The least noise that is assumed: kLeastNoise of a median of at least 5 times, kNoiseOfOne of
+// fewer. Slow devices have time for only one run.
 constexpr double kLeastNoise = 0.01, kNoiseOfOne = 0.1;
 constexpr uint64_t kMostBytes = 512u << 20;
 
@@ -38,7 +40,7 @@ struct Tuner::Entrant {
     uint32_t value;
     TuneDevice* device;
     const Work* work;
-    const TuningField* field; // the field to set before each run; null: the value is compiled in
+    const TuningField* field; // set before each run; null: the value is compiled in
 };
 
 Tuner::Tuner(const DeviceOptions& options, double seconds)
@@ -122,8 +124,8 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
         if (one.field != nullptr) one.device->set(*one.field, one.value);
         return one.device->time(*one.work, length, passes);
     };
-    // The first run of each entrant allocates scratch and, on some drivers, compiles. The later
-    // ones show how many runs to time together.
+    // The first run of each entrant allocates scratch and, with some drivers, compiles. Further
+    // runs show how many must be timed together.
     const bool isGpu = m_usual.traits().isGpu;
     double shortest = kPassesMilliseconds;
     for (uint32_t i = 0; i < (isGpu ? 3u : 1u); ++i)
@@ -150,9 +152,9 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
     return point;
 }
 
-// Chooses the value with the least time on average over all works, each measured at its longest
-// list and at a list of an eighth of that length. Keeps the usual value unless another one is
-// clearly faster.
+// Chooses the value that is fastest on average over all works, each measured with its longest list
+// and with one of an eighth of that length. The usual value stays unless another one is clearly
+// faster.
 void Tuner::choose(const Knob& knob, TuneResult& result)
 {
     std::vector<uint32_t> values = result.candidates;
@@ -171,7 +173,7 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
             values.erase(at);
         }
     }
-    std::vector<double> scores(values.size()); // logarithms of times relative to the usual value's
+    std::vector<double> scores(values.size()); // logarithms of times, relative to the usual value
     std::vector<double> noise(values.size());
     const auto share = (m_knobEnd - Clock::now()) / (2 * knob.works.size());
     for (const char* name : knob.works) {
@@ -206,7 +208,8 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
             formatText("%s %u: %.2f", i == 1 ? "" : ",", values[i], std::exp(scores[i] / lists));
 }
 
-// Measures lists of growing length with and without the pipeline in question.
+// Chooses a threshold: measures lists of growing length with the pipeline in question and without
+// it.
 void Tuner::findThreshold(const Knob& knob, TuneResult& result)
 {
     const bool isUpTo = knob.kind == Knob::Kind::upTo;
@@ -232,8 +235,8 @@ void Tuner::findThreshold(const Knob& knob, TuneResult& result)
     const auto valueOf = [&](uint32_t length) {
         return std::max(uint32_t(length / each + 0.5), result.field.least);
     };
-    uint32_t lost = 0;   // consecutive losses
-    size_t decisive = 0; // 1 + the index of the point that decides; 0: none
+    uint32_t lost = 0;   // how many times in a row the pipeline was slower
+    size_t decisive = 0; // 1 + index of the point that decides; 0: none so far
     for (size_t i = 0; i < lengths.size(); ++i) {
         const auto share = (m_knobEnd - Clock::now()) / int(lengths.size() - i);
         result.points.push_back(contest(entrants, knob.works[0], lengths[i], Clock::now() + share));
@@ -260,8 +263,8 @@ void Tuner::findThreshold(const Knob& knob, TuneResult& result)
                    point.times[1].milliseconds, point.length, point.unit.c_str());
     if (decisive != 0) {
         result.chosen = valueOf(point.length);
-        // Memory does not suffice for longer lists, so the usual threshold may be right if it is
-        // higher.
+        // The pipeline was faster even for the longest list that could be measured. So a usual
+        // threshold that is higher stays.
         if (isUpTo && decisive == lengths.size())
             result.chosen = std::max(result.chosen, result.usual);
     } else if (isUpTo || result.usual == knob.off || result.usual <= valueOf(last.length)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures the members of a tuning row one after the other.
+// Measures the members of a tuning row, one after the other.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-// The times of some values for one length of one work.
+// The times of several values, for one length of one work's list.
 struct TunePoint {
     struct Time {
         uint32_t value;
-        double milliseconds; // median; the runs alternate with those of the other values
-        double noise;        // the spread of the runs, relative to the median
+        double milliseconds; // median; runs of all values alternate
+        double noise;        // spread of the runs relative to the median
     };
     std::string work, unit;
     uint32_t length;
@@ -24,10 +24,10 @@ struct TunePoint {
 
 struct TuneResult {
     TuningField field;
-    uint32_t usual;                   // the value in the device's row
-    uint32_t chosen;                  // the value that it should have
-    std::string why;                  // a summary of the measurement, or why there is none
-    std::vector<uint32_t> candidates; // the values to measure; for a threshold, off and on
+    uint32_t usual;                   // the member's value in the device's own row
+    uint32_t chosen;                  // the value that the member should have
+    std::string why;                  // the result in words, or why nothing was measured
+    std::vector<uint32_t> candidates; // values to measure; of a threshold: off and on
     std::vector<TunePoint> points;
 };
 
@@ -35,19 +35,19 @@ class Tuner {
 public:
     Tuner(const DeviceOptions& options, double seconds);
 
-    // Returns the device with its default row. It has hardly any kernels.
+    // Returns a device with its own tuning row. It has hardly any kernels, so no work runs on it.
     const TuneDevice& usual() const { return m_usual; }
-    // Returns the values that would be measured.
+    // Returns what measure() would measure; nothing has been measured in the result.
     TuneResult candidatesOf(const Knob& knob) const;
-    // Measures with the values chosen before. laterKnobs is the number of knobs that follow, which
-    // share the remaining time.
+    // Measures one knob, with the values chosen so far for others. `laterKnobs` more knobs will
+    // share the time that is left.
     TuneResult measure(const Knob& knob, uint32_t laterKnobs);
 
 private:
     using Clock = std::chrono::steady_clock;
-    struct Entrant; // a value, and what it is measured on
+    struct Entrant; // a value, with the device and work to measure it on
 
-    std::string row() const; // the chosen values as text
+    std::string row() const; // the values chosen so far, as a tuning row
     WorkLimits limits(const Knob& knob, size_t devices) const;
     std::vector<uint32_t> valuesOf(const Knob& knob, uint32_t usual) const;
     void choose(const Knob& knob, TuneResult& result);
@@ -57,7 +57,8 @@ private:
 
     DeviceOptions m_options;
     TuneDevice m_usual;
-    std::vector<std::pair<std::string, uint32_t>> m_chosen; // those that are not the usual values
+    // The values chosen so far, without those that are the usual ones.
+    std::vector<std::pair<std::string, uint32_t>> m_chosen;
     Clock::time_point m_end;
     Clock::time_point m_knobEnd;
 };

@@ -2,7 +2,6 @@
 #include "tools/sluice/tune/tune_work.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include <sluice/sluice_compact.h>
@@ -12,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kAround = 256; // guard bytes before and after all memory
+constexpr uint64_t kAround = 256; // guard bytes before and after each buffer
 constexpr uint8_t kAroundByte = 0xC5, kUnwritten = 0xA7;
 
 SluiceBuffer inside(SluiceBuffer whole, uint64_t size)
@@ -123,7 +122,7 @@ std::vector<uint32_t> randomWords(uint64_t count, uint32_t seed)
     return words;
 }
 
-// Returns as many elements as fit in memory, but no more than a GPU processes in well under a
+// Returns how many elements fit into memory, but not more than a GPU processes in well under a
 // millisecond.
 uint32_t lengthOf(const WorkLimits& limits, uint64_t bytesEach)
 {
@@ -238,12 +237,13 @@ std::unique_ptr<Work> compaction(SluiceDevice device, const WorkLimits& limits,
 
 // --- Intervals
 
-// The lengths of runs, and the offset of each if they are contiguous. One more offset marks the
-// end.
+// Runs of random lengths for interval commands: the number of elements of each, and where each
+// begins if they are stored one after the other. The last entry of `begins` says where the last run
+// ends.
 struct Runs {
     std::vector<uint32_t> counts, begins;
 
-    // Makes runs of random lengths, up to twice `average` elements.
+    // Makes `count` runs, each of up to twice `average` elements.
     Runs(uint32_t count, uint32_t average, uint32_t seed) : counts(count), begins(count + 1)
     {
         Random random(seed);
@@ -251,7 +251,7 @@ struct Runs {
             one = random() % (2 * average + 1);
         std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
     }
-    // Returns the offsets of the runs if they are stored in a random order.
+    // Returns where the first `length` runs begin if they are stored in a random order.
     std::vector<uint32_t> shuffled(uint32_t length) const
     {
         std::vector<uint32_t> order(length), places(length);
@@ -330,7 +330,7 @@ std::unique_ptr<Work> move(SluiceDevice device, const WorkLimits& limits, uint32
 
 std::unique_ptr<Work> bulk(SluiceDevice device, const WorkLimits& limits, bool insert)
 {
-    constexpr uint32_t every = 8, elementSize = 12; // one index per this many items
+    constexpr uint32_t every = 8, elementSize = 12; // an index per 8 items; bytes of an item
     auto work = std::make_unique<Work>(device);
     work->unit = "items";
     work->most = lengthOf(limits, 2 * elementSize);
@@ -361,7 +361,7 @@ std::unique_ptr<Work> moveByRunLength(SluiceDevice device, const WorkLimits& lim
     work->unit = "bytes a run";
     work->lengths = {16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 384, 512};
     work->most = work->lengths.back();
-    // All lists have the same number of bytes and share one output.
+    // All lists have the same number of bytes, and write to the same output.
     const uint64_t bytes = std::min<uint64_t>(limits.bytes / 3, 64u << 20) / work->lengths.size();
     auto lists = std::make_shared<std::vector<SluiceIntervalMoveInfo>>();
     uint64_t longest = 0;
@@ -438,16 +438,16 @@ std::vector<WorkKind> primitiveWorks()
                        intervals = SLUICE_KERNELS_INTERVAL;
     constexpr auto exclusive = SLUICE_SCAN_EXCLUSIVE, inclusive = SLUICE_SCAN_INCLUSIVE;
     constexpr auto sum = SLUICE_OPERATION_SUM, maximum = SLUICE_OPERATION_MAX;
-    constexpr auto uint32_t = SLUICE_VALUE_U32, f32 = SLUICE_VALUE_F32, uint64_t = SLUICE_VALUE_U64;
+    constexpr auto u32 = SLUICE_VALUE_U32, f32 = SLUICE_VALUE_F32, u64 = SLUICE_VALUE_U64;
     constexpr auto compare = SLUICE_COMPACT_COMPARE;
     return {
-        {"scan", scans, scanOf<exclusive, sum, uint32_t>},
-        {"scan maximum", scans, scanOf<inclusive, maximum, uint32_t>},
-        {"scan u64", scans, scanOf<exclusive, sum, uint64_t>},
-        {"scan segments", scans, scanOf<inclusive, sum, uint32_t, false, true>},
-        {"scan in place", scans, scanOf<inclusive, sum, uint32_t, true>},
-        {"reduce", scans, made<reduce, uint32_t>},
-        {"reduce u64", scans, made<reduce, uint64_t>},
+        {"scan", scans, scanOf<exclusive, sum, u32>},
+        {"scan maximum", scans, scanOf<inclusive, maximum, u32>},
+        {"scan u64", scans, scanOf<exclusive, sum, u64>},
+        {"scan segments", scans, scanOf<inclusive, sum, u32, false, true>},
+        {"scan in place", scans, scanOf<inclusive, sum, u32, true>},
+        {"reduce", scans, made<reduce, u32>},
+        {"reduce u64", scans, made<reduce, u64>},
         {"compact", compacts, compactOf<compare, 4, kElements>},
         {"compact f32 indices", compacts,
          compactOf<compare, 4, kIndices, f32, SLUICE_COMPACT_DROP>},
@@ -457,8 +457,7 @@ std::vector<WorkKind> primitiveWorks()
         {"compact u64", compacts, compactOf<SLUICE_COMPACT_BYTES, 8, kElements>},
         {"compact unique bytes", compacts,
          compactOf<SLUICE_COMPACT_UNIQUE, 1, kElements | kIndices>},
-        {"partition", compacts,
-         compactOf<compare, 4, kElements, uint32_t, SLUICE_COMPACT_PARTITION>},
+        {"partition", compacts, compactOf<compare, 4, kElements, u32, SLUICE_COMPACT_PARTITION>},
         {"compact in place", compacts, compactOf<compare, 4, kElements | kInPlace>},
         {"expand", intervals, made<expand, 4u>},
         {"expand 3 bytes", intervals, made<expand, 3u>},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The work that `sluice tune` measures: commands with generated input, for lists of any length.
-// Tests run them under odd tuning rows and compare their output with the CPU reference.
+// The work that `sluice tune` measures: commands with made-up input, for lists of any length. Tests
+// run the commands under odd tuning rows and compare the output with the CPU reference.
 #pragma once
 
 #include <sluice/sluice_device.h>
@@ -27,7 +27,7 @@ inline void check(SluiceStatus status, const char* what)
     if (status != SLUICE_OK) throw WorkFailure(status, what);
 }
 
-// A command on a device, with its memory. Lengths count items of the kind that `unit` names.
+// A command on a device, with its buffers. A length counts items of the kind that `unit` names.
 class Work {
 public:
     explicit Work(SluiceDevice on) : device(on) {}
@@ -37,22 +37,22 @@ public:
 
     const SluiceDevice device;
     const char* unit = "elements";
-    uint32_t most = 0;             // the longest list
-    std::vector<uint32_t> lengths; // the only possible lengths, if not all up to `most`
+    uint32_t most = 0;             // the longest possible list
+    std::vector<uint32_t> lengths; // the possible lengths; empty: all up to `most`
     std::function<SluiceStatus(SluiceCommands commands, uint32_t length)> record;
-    // The statuses of the tiles, one word each. Its size is 0 if the command has none.
+    // A status word for each tile; size 0 if the command has none.
     SluiceBuffer status = {};
 
-    // Uploads the inputs again and fills the outputs with a pattern.
+    // Uploads the inputs again, and fills the outputs with a pattern.
     void reset();
-    // Returns what the command wrote: all outputs one after the other, and the buffers that it may
-    // change in place. Throws if the guard bytes around them have changed.
+    // Returns what the command wrote: all outputs, one after the other, and buffers that it changes
+    // in place. Throws if an input or a guard byte around any buffer has changed.
     std::vector<uint8_t> written() const;
-    // Throws unless all tiles of a list are OK.
+    // Throws unless the first `length` tiles are OK.
     void checkStatus(uint32_t length) const;
 
-    // The rest is for functions that make work. Memory lives as long as the work and is aligned to
-    // 256 bytes.
+    // The functions below are for code that makes a Work. Their buffers live as long as the Work,
+    // and are aligned to 256 bytes.
     SluiceContext context() const { return sluiceGetDeviceContext(device); }
     SluiceBuffer input(const void* bytes, uint64_t size);
     template <typename T>
@@ -62,9 +62,9 @@ public:
     }
     SluiceBuffer inPlace(const std::vector<uint32_t>& words);
     SluiceBuffer output(uint64_t size);
-    SluiceBuffer tileStatus(); // a word for each of `most` tiles, and the summary
+    SluiceBuffer tileStatus(); // a word for each of `most` tiles, then the summary
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(device, buffer); }
-    // Records a command with as much scratch as it needs now.
+    // Records a command with as much scratch as it needs for this `info`.
     template <typename Info, typename Asked>
     SluiceStatus withScratch(SluiceCommands commands, Info info, const Asked& asked,
                              SluiceStatus (*requirementsOf)(SluiceContext, const Asked*,
@@ -86,7 +86,7 @@ public:
 
 private:
     struct Memory {
-        SluiceBuffer whole; // includes the guard bytes around it
+        SluiceBuffer whole; // with the guard bytes around it
         std::vector<uint8_t> content;
         uint64_t size;
         bool isWritten;
@@ -105,13 +105,13 @@ inline SluiceBuffer first(SluiceBuffer buffer, uint64_t size)
 }
 
 struct WorkLimits {
-    uint64_t bytes;     // approximate bytes of device memory
+    uint64_t bytes;     // about how many bytes of device memory to use
     uint32_t tileBytes; // bytes that a tile decodes to, 4,096 to 65,536
 };
 
 struct WorkKind {
     const char* name;
-    uint32_t kernels; // SluiceKernels
+    uint32_t kernels; // set of SluiceKernels
     std::unique_ptr<Work> (*make)(SluiceDevice device, const WorkLimits& limits);
 };
 

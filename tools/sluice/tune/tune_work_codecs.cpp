@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes of tiles that the library's own encoders have made.
+// Work that decodes tiles, which the library's own encoders have made.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,11 +19,11 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint32_t kDistinct = 16; // distinct tiles; longer lists repeat them
+constexpr uint32_t kDistinct = 16; // different tiles; longer lists repeat them
 
 uint64_t aligned(uint64_t size) { return (size + 15) / 16 * 16; }
 
-// Returns test data: half of it repeats bytes from shortly before, the rest is mostly small
+// Returns made-up bytes: half of them repeat bytes from shortly before, the rest is mostly small
 // numbers.
 Bytes someBytes(uint32_t size, uint32_t seed)
 {
@@ -40,8 +40,8 @@ Bytes someBytes(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Encoded tiles in one source buffer, each aligned to 16 bytes, and their regions. The addresses in
-// the regions are offsets until setRegions.
+// Encoded tiles in one source buffer, each aligned to 16 bytes, with their regions. Until
+// setRegions is called, the addresses in the regions are offsets.
 struct Tiles {
     Bytes source;
     std::vector<SluiceRegion> regions;
@@ -52,8 +52,8 @@ struct Tiles {
         source.insert(source.end(), tile.begin(), tile.end());
         source.resize(aligned(source.size()));
     }
-    // Repeats the tiles, each copy at an offset of its own. Makes as many as fit in `bytes`, if
-    // each tile takes bytesEach in addition.
+    // Repeats the tiles as often as fits into `bytes` of memory, of which a tile takes bytesEach in
+    // addition to its encoded bytes. Each copy has encoded bytes of its own.
     void repeat(uint64_t bytes, uint64_t bytesEach)
     {
         const size_t distinct = regions.size();
@@ -70,10 +70,11 @@ struct Tiles {
     }
 };
 
-// The rows of the destination are separated by bytes that no tile writes.
+// Rows of a destination have kRowBytes and begin kRowPitch bytes apart; no tile writes in between.
 constexpr uint32_t kRowBytes = 512, kRowPitch = 576;
 
-// Uploads the tiles, makes destination and status, and fills what region lists have in common.
+// Uploads the tiles, makes destination and status, and sets what the `info` structures of all
+// codecs have in common.
 template <typename Info>
 void setRegions(Work& work, Tiles& tiles, Info& info, bool inRows = false)
 {
@@ -191,18 +192,18 @@ std::unique_ptr<Work> decodeGstd(SluiceDevice device, const WorkLimits& limits)
     segment.level = 5;
     segment.copyDepth = 4;
     Tiles tiles = encodedTiles(segment, limits.tileBytes);
-    tiles.repeat(limits.bytes, limits.tileBytes + SLUICE_GSTD_SLOT_SIZE);
+    tiles.repeat(limits.bytes, limits.tileBytes + SLUICE_GSTD_SLOT_SIZE(262144u));
     SluiceGstdInfo info = {};
     setRegions(*work, tiles, info);
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {
         SluiceGstdInfo command = cut(info, length);
-        command.tilesAtOnce = length; // decodes all of them in one pass
+        command.tilesAtOnce = length; // decodes all of them in one turn
         return own->withScratch(commands, command, sluiceGetGstdRequirements, sluiceCmdGstd);
     };
     return work;
 }
 
-// Images of 4 bytes a pixel, each channel predicted by its neighbours.
+// Undoes the filters of images of 4 bytes a pixel, with several predictors.
 std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
 {
     constexpr uint32_t width = 64, size = 0x1fffffu; // `size` stands for the rest of the tile
@@ -218,7 +219,7 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
                                                columns(1, FilterPredictor::left)};
     auto work = std::make_unique<Work>(device);
     work->unit = "tiles";
-    // Each of the first 512 tiles needs this much scratch.
+    // Each of the first 512 tiles of a list needs this much scratch.
     const uint64_t scratchBytes = uint64_t{limits.tileBytes} * 3;
     work->most = uint32_t(std::clamp<uint64_t>(
         limits.bytes / (2 * uint64_t{limits.tileBytes} + scratchBytes / 4), 8, 1u << 16));
@@ -247,7 +248,7 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
                          limits.tileBytes, 0, uint32_t(description.size() * 4), i});
     }
     info.tiles = work->input(tiles);
-    // The status words of an earlier decode, which the command does not change.
+    // Stands for the status words of an earlier decode. The filter command leaves them as they are.
     std::vector<uint32_t> statuses(work->most, SLUICE_TILE_OK);
     statuses.insert(statuses.end(), {0, ~0u});
     info.statusCount = work->most;
@@ -280,7 +281,7 @@ Bytes someWeights(uint64_t count)
 
 std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits)
 {
-    constexpr uint64_t tileBytes = SLUICE_FLOAT_TILE * 2; // of a decoded tile
+    constexpr uint64_t tileBytes = SLUICE_FLOAT_TILE * 2; // decoded bytes of a tile
     constexpr uint32_t type = SLUICE_FLOAT_BF16;
     auto work = std::make_unique<Work>(device);
     work->unit = "tiles";
@@ -307,8 +308,7 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     for (uint64_t* address : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
         *address += work->address(info.source);
     tensor.output = work->address(info.destination);
-    // A list of `length` tiles consists of the first tiles of the tensor; the other tiles are not
-    // decoded.
+    // A list of `length` tiles means the first tiles of the tensor; the others are not decoded.
     info.tensors = work->input(&tensor, sizeof tensor);
     info.status = work->tileStatus();
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {
@@ -321,7 +321,7 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     return work;
 }
 
-// Decodes the first `length` blocks of one unit.
+// Decodes the first `length` blocks of one DFloat11 unit.
 std::unique_ptr<Work> df11(SluiceDevice device, const WorkLimits& limits, bool counted)
 {
     auto work = std::make_unique<Work>(device);
@@ -352,7 +352,7 @@ std::unique_ptr<Work> df11(SluiceDevice device, const WorkLimits& limits, bool c
     return work;
 }
 
-// Builds tables from descriptions of 53 counts and 512 states, which are those of Zstandard's match
+// Builds FSE tables of 512 states from descriptions with 53 counts, those of Zstandard's match
 // lengths.
 std::unique_ptr<Work> buildFseTables(SluiceDevice device, const WorkLimits& limits)
 {

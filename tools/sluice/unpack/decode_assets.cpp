@@ -2,7 +2,6 @@
 #include "tools/sluice/unpack/decode_assets.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <unordered_map>
 
 namespace sluice {
@@ -16,13 +15,14 @@ AssetDecoder::AssetDecoder(const Container& container, const ToolDevice& device,
 {
 }
 
-void AssetDecoder::fail(Part& part, const Failure& failure)
+// Reports a failure, unless `isTold` says that it was reported already, and marks the asset as bad.
+void AssetDecoder::fail(Part& part, const Failure& failure, bool isTold)
 {
     const bool isOfTheFile = failure.code == exitFormat || failure.code == exitUnsupported;
     if (!m_keepGoing || !isOfTheFile) throw failure;
     m_progress.clear();
-    sayError(failure.text);
-    if (!part.isBad) ++m_badAssets;
+    if (!isTold) sayError(failure.text);
+    if (!part.isBad) m_badAssets.push_back(part.asset);
     part.isBad = true;
     if (m_exitCode != exitFormat) m_exitCode = failure.code;
 }
@@ -45,7 +45,8 @@ void AssetDecoder::endPart(Part& part)
     part.isBad ? m_sink.discard() : m_sink.end();
 }
 
-// Ends the assets whose tiles are all decoded. Also begins and ends empty assets whose turn it is.
+// Ends the assets all of whose tiles are decoded, in order. Empty assets begin and end here when it
+// is their turn.
 void AssetDecoder::finish()
 {
     while (!m_open.empty() && m_open.front().tilesLeft == 0) {
@@ -56,14 +57,8 @@ void AssetDecoder::finish()
     }
 }
 
-void AssetDecoder::takePart(Part& part, const DecodeTile& tile, uint32_t status,
-                            const uint8_t* bytes)
+void AssetDecoder::takePart(Part& part, const DecodeTile& tile, const uint8_t* bytes)
 {
-    if (status != SLUICE_TILE_OK) {
-        fail(part, {exitCodeOfTile(status), m_container.place(part.asset) + ", " +
-                                                m_container.tilePlace(tile.number, tile.tile) +
-                                                ": " + sluiceGetTileStatusText(status)});
-    }
     const uint64_t tileBegin = tile.tile.outputOffset, begin = std::max(tileBegin, part.begin);
     const uint64_t end = std::min(tileBegin + tile.tile.size, part.end);
     attempt(part, [&] {
@@ -78,22 +73,41 @@ void AssetDecoder::takePart(Part& part, const DecodeTile& tile, uint32_t status,
     m_progress.advance(end - begin);
 }
 
+// Reports a damaged tile, and marks the assets that need it as bad.
+void AssetDecoder::takeBadTile(Open& open, const DecodeTile& tile, uint32_t status)
+{
+    const uint64_t end = tile.tile.outputOffset + tile.tile.size;
+    size_t last = open.part;
+    while (last + 1 < open.parts.size() && open.parts[last + 1].begin < end)
+        ++last;
+    Part& first = open.parts[open.part];
+    std::string text = m_container.place(first.asset);
+    if (last != open.part) text += formatText(" and %zu others", last - open.part);
+    text += ", " + m_container.tilePlace(tile.number, tile.tile) + ": " +
+            sluiceGetTileStatusText(status);
+    // Records of several assets may point to one tile.
+    bool isTold = !m_badTiles.insert(tile.tile.offset).second;
+    for (size_t part = open.part; part <= last; ++part, isTold = true)
+        fail(open.parts[part], {exitCodeOfTile(status), text}, isTold);
+}
+
 void AssetDecoder::take(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)
 {
     Open& open = m_open.front();
     const uint64_t end = tile.tile.outputOffset + tile.tile.size;
+    if (status != SLUICE_TILE_OK && open.part < open.parts.size()) takeBadTile(open, tile, status);
     for (; open.part < open.parts.size() && open.parts[open.part].begin < end; ++open.part) {
         Part& part = open.parts[open.part];
-        takePart(part, tile, status, bytes);
-        if (part.end > end) break; // the next tile continues it
+        takePart(part, tile, bytes);
+        if (part.end > end) break; // the next tile holds the rest of it
         endPart(part);
     }
     --open.tilesLeft;
     finish();
 }
 
-// Groups the assets in their order. Assets that share tiles form one group, at the place of the
-// first of them.
+// Returns the assets in order, in groups: assets that share tiles are one group, at the place of
+// the first of them.
 std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>& assets) const
 {
     std::vector<Open> groups;
@@ -114,8 +128,8 @@ std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>&
     return groups;
 }
 
-// Adds the group's tiles to the decoder. Of shared tiles, only those that hold a part of a wanted
-// asset are added.
+// Adds the group's tiles to the decoder; of shared tiles only those that hold a part of a wanted
+// asset.
 void AssetDecoder::addTiles(const std::vector<Part>& parts)
 {
     const uint32_t asset = parts.front().asset;
@@ -144,25 +158,22 @@ DecodeStats AssetDecoder::run(const std::vector<uint32_t>& assets)
         const uint32_t asset = parts.front().asset;
         group.tilesLeft = m_container.asset(asset).tileCount;
         m_open.push_back(std::move(group));
-        if (m_open.size() == 1) finish(); // the asset in front may be empty
+        if (m_open.size() == 1) finish(); // it may be empty
         try {
             if (parts.front().end != 0) addTiles(parts);
         } catch (const Failure& failure) {
             try {
-                m_decoder.flush(); // the assets before the damaged one are still valid
+                m_decoder.flush(); // the assets before this one are still valid
             } catch (const Failure&) {
-                // the first failure is reported, unless failures do not end the run
+                // Report the first failure, unless decoding goes on after failures.
                 if (m_keepGoing) throw;
             }
             if (m_open.empty() || m_open.back().parts.front().asset != asset) throw;
-            // All records are checked before the first tile, so none of the asset's tiles has been
+            // All records of an asset are checked before its first tile is added, so none has been
             // added.
             Open& open = m_open.back();
             for (Part& part : open.parts)
-                fail(part, part.asset == asset
-                               ? failure
-                               : Failure{failure.code, m_container.place(part.asset) +
-                                                           ": shares its tiles: " + failure.text});
+                fail(part, failure, &part != &open.parts.front());
             open.tilesLeft = 0;
             finish();
         }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack and sluice verify: both decode on a device; unpack writes the files, verify can
-// compare them.
+// `sluice unpack` and `sluice verify`. Both decode on a device; unpack writes files, verify may
+// compare with files.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <optional>
 
 #include "tools/sluice/unpack/decode_assets.h"
 #include "tools/common/file_mode.h"
 #include "tools/sluice/unpack/selection.h"
+#include "tools/sluice/unpack/unpack_zstd.h"
 #include "tools/common/summary.h"
 #include "tools/sluice/pack/textures.h"
 #include "tools/common/weights.h"
+#include "tools/common/zstd_file.h"
 
 namespace sluice {
 namespace {
@@ -28,10 +31,20 @@ void printStats(const ToolDevice& device, const DecodeStats& stats, std::FILE* o
                  stats.gpuMilliseconds, rate);
 }
 
+// Returns the name that an asset has as a file: its own, but a texture made of a picture ends in
+// .ktx2, which it is.
+std::string fileNameOf(const Container& container, uint32_t asset)
+{
+    const std::string name = container.asset(asset).name;
+    const bool isTexture = container.isArchive() && hasPictureName(name) &&
+                           container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE;
+    return isTexture ? name + ".ktx2" : name;
+}
+
 class FileSink : public AssetSink {
 public:
-    // `root` is the folder below which assets go under their names. `file`, if not empty, receives
-    // the only asset instead.
+    // Assets go below the folder `root` under their names. If `file` is not empty, there is one
+    // asset, which goes to `file` instead.
     FileSink(const Container& container, std::string root, std::string file, bool force)
         : m_container(container), m_root(std::move(root)), m_file(std::move(file)), m_force(force)
     {
@@ -40,7 +53,7 @@ public:
     void begin(uint32_t asset) override
     {
         if (m_file.empty())
-            m_output.emplace(m_root, m_container.asset(asset).name, m_force);
+            m_output.emplace(m_root, fileNameOf(m_container, asset), m_force);
         else
             m_output.emplace(m_file, m_force);
         if (m_container.isArchive() && isExecutable(m_container.archiveAsset(asset)))
@@ -64,7 +77,7 @@ private:
     std::optional<OutputFile> m_output;
 };
 
-// Writes a single asset while it is decoded. Damage ends it.
+// Writes a single asset to stdout while it is decoded. Damage ends the program.
 class StdoutSink : public AssetSink {
 public:
     void begin(uint32_t) override {}
@@ -81,10 +94,10 @@ public:
     void discard() override {}
 };
 
-// Compares assets with files below a folder. Only the first difference in a file is reported.
+// Compares assets with the files below a folder. Reports the first difference in each file.
 class CompareSink : public AssetSink {
 public:
-    // With keepGoing, a missing file counts as a difference.
+    // If keepGoing is set, a missing file counts as a difference; otherwise it ends the run.
     CompareSink(const Container& container, std::string folder, bool keepGoing)
         : m_container(container), m_folder(std::move(folder)), m_keepGoing(keepGoing)
     {
@@ -94,11 +107,14 @@ public:
     {
         const ContainerAsset info = m_container.asset(asset);
         try {
-            m_file = std::make_unique<InputFile>(m_folder + "/" + info.name);
+            const std::string unpacked = m_folder + "/" + fileNameOf(m_container, asset);
+            m_file = std::make_unique<InputFile>(
+                isFile(unpacked) ? unpacked : m_folder + "/" + info.name, InputKind::file);
         } catch (const Failure& failure) {
             throw Failure{m_keepGoing ? exitFormat : failure.code, failure.text};
         }
-        if (m_container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE && isPicture(*m_file)) {
+        if (m_container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE &&
+            isPicture(*m_file, m_file->name())) {
             throw Failure{exitFormat,
                           m_container.place(asset) + ": is a texture made of " + m_file->name()};
         }
@@ -130,7 +146,7 @@ private:
     Bytes m_expected;
 };
 
-// Turns "path/x.tga.gdeflate" into "path/x.tga".
+// Returns the path without its last suffix: "path/x.tga.gdeflate" becomes "path/x.tga".
 std::string withoutSuffix(const std::string& path)
 {
     const std::filesystem::path whole = std::filesystem::u8path(path);
@@ -140,71 +156,117 @@ std::string withoutSuffix(const std::string& path)
     return (whole.parent_path() / whole.stem()).generic_u8string();
 }
 
-// Does unpack --list; with -v prints sizes too.
-int printNames(const Container& container, const std::vector<uint32_t>& assets,
-               const CommonOptions& common)
+using Inputs = std::vector<PackedInput>;
+
+uint64_t decodedSize(const Inputs& inputs)
 {
-    for (const uint32_t number : assets) {
-        const ContainerAsset asset = container.asset(number);
-        if (common.verbosity > 0) std::printf("%14llu ", wide(asset.size));
-        std::printf("%s\n", printable(asset.name).c_str());
+    uint64_t size = 0;
+    for (const PackedInput& input : inputs)
+        size += input.decodedSize();
+    return size;
+}
+
+size_t assetCount(const Inputs& inputs)
+{
+    size_t count = 0;
+    for (const PackedInput& input : inputs)
+        count += input.assets.size();
+    return count;
+}
+
+ToolDevice openDevice(const Inputs& inputs, const DeviceOptions& options,
+                      const CommonOptions& common)
+{
+    uint32_t kernels = 0;
+    for (const PackedInput& input : inputs)
+        kernels |= input.container->kernelsOf(input.assets);
+    return {options, common, kernels, pipelineFlagsFor(decodedSize(inputs))};
+}
+
+// unpack --list: prints names, with -v sizes too.
+int printNames(const Inputs& inputs, const CommonOptions& common)
+{
+    for (const PackedInput& input : inputs) {
+        for (const uint32_t number : input.assets) {
+            const ContainerAsset asset = input.container->asset(number);
+            if (common.verbosity > 0) std::printf("%14llu ", wide(asset.size));
+            std::printf("%s\n", printable(asset.name).c_str());
+        }
     }
     return exitOk;
 }
 
-// Refuses names that cannot be files on this system or would overwrite one, and refuses two assets
-// that would become the same file.
-void checkNames(const Container& container, const std::vector<uint32_t>& assets,
-                const std::string& root, bool force)
+// Checks the outputs of an input before anything is written. Returns the file of a single asset, or
+// an empty text if assets go below `root` under their names.
+std::string outputFile(const PackedInput& input, const std::string& root,
+                       const UnpackOptions& options)
 {
-    std::map<std::string, std::string> names;
-    for (const uint32_t asset : assets) {
-        const std::string name = container.asset(asset).name, path = root + "/" + name;
-        checkFileName(name, path);
-        checkOverwrite(path, force);
-        refuseOwnInput(path, {container.file().name()});
-        if (!fileNamesFold()) continue; // names in an archive are distinct unless folded
-        const auto [other, isNew] = names.emplace(foldedFileName(name), name);
-        if (!isNew)
-            throw Failure{exitIo, path + ": would be the same file here as " + other->second};
+    if (input.container->isArchive() || !options.output.empty()) return options.output;
+    const std::string file = withoutSuffix(input.path);
+    if (options.folder.empty()) return file;
+    makeFolder(root);
+    return root + "/" + std::filesystem::u8path(file).filename().u8string();
+}
+
+// Throws if an output cannot be a file on this system, would be overwritten, or is an input, or if
+// two assets would become the same file. With -f, a later input may replace files of an earlier
+// one.
+void checkOutputs(const Inputs& inputs, const std::string& root, const UnpackOptions& options,
+                  const CommonOptions& common)
+{
+    if (!options.output.empty() && assetCount(inputs) != 1)
+        throw Failure{exitUsage, inputs[0].container->file().name() +
+                                     formatText(": -o takes one asset, and there are %zu",
+                                                assetCount(inputs))};
+    std::vector<std::string> files;
+    for (const PackedInput& input : inputs)
+        files.push_back(input.path);
+    // The input and the asset that each output comes from.
+    std::map<std::string, std::pair<size_t, std::string>> known;
+    const auto add = [&](const std::string& path, size_t input, const std::string& name) {
+        const auto [other, isNew] =
+            known.emplace(fileNamesFold() ? foldedFileName(path) : path, std::pair(input, name));
+        if (isNew) return;
+        const auto& [before, otherName] = other->second;
+        if (before == input)
+            throw Failure{exitIo, path + ": would be the same file here as " + otherName};
+        if (!common.force)
+            throw Failure{exitIo, path + ": is in " + files[before] + " and in " + files[input] +
+                                      "; with -f the later one replaces it"};
+        other->second = {input, name};
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].assets.empty()) continue;
+        const std::string file = outputFile(inputs[i], root, options);
+        if (!file.empty()) {
+            checkOutput(file, common.force, files);
+            add(file, i, file);
+            continue;
+        }
+        for (const uint32_t asset : inputs[i].assets) {
+            const std::string name = fileNameOf(*inputs[i].container, asset),
+                              path = root + "/" + name;
+            checkFileName(name, path);
+            checkOverwrite(path, common.force);
+            refuseOwnInput(path, files);
+            add(path, i, inputs[i].container->asset(asset).name);
+        }
+    }
+    if (inputs.size() < 2) return; // within an archive, no name lies below another
+    for (const auto& [path, from] : known) {
+        for (size_t end = path.rfind('/'); end != path.npos && end > root.size();
+             end = path.rfind('/', end - 1)) {
+            const auto other = known.find(path.substr(0, end));
+            if (other != known.end())
+                throw Failure{exitIo, other->first + ": is a file in " +
+                                          files[other->second.first] + " and a folder in " +
+                                          files[from.first]};
+        }
     }
 }
 
-// Checks the outputs before anything is written. Returns the file that a single asset goes to;
-// empty if assets go below `root` under their names.
-std::string outputFile(const Container& container, const std::vector<uint32_t>& assets,
-                       const std::string& root, const UnpackOptions& options,
-                       const CommonOptions& common)
-{
-    std::string file = options.output;
-    if (container.isArchive()) {
-        if (!file.empty() && assets.size() != 1) {
-            throw Failure{exitUsage,
-                          container.file().name() +
-                              formatText(": -o takes one asset, and there are %zu", assets.size())};
-        }
-        if (file.empty()) checkNames(container, assets, root, common.force);
-    } else if (file.empty()) {
-        file = withoutSuffix(options.input);
-        if (!options.folder.empty()) {
-            makeFolder(root);
-            file = root + "/" + std::filesystem::u8path(file).filename().u8string();
-        }
-    }
-    if (!file.empty()) checkOutput(file, common.force, {options.input});
-    return file;
-}
-
-uint64_t decodedSize(const Container& container, const std::vector<uint32_t>& assets)
-{
-    uint64_t size = 0;
-    for (const uint32_t asset : assets)
-        size += container.asset(asset).size;
-    return size;
-}
-
-// A small archive may name very many folders, so each folder counts as a block of the file system.
-// Names are sorted, so those in the same folder are contiguous.
+// Limits what folders take: a small archive may name very many, and each counts as a block of the
+// file system. Names are sorted, so those of a folder follow each other.
 void checkFolders(const Container& container, const std::vector<uint32_t>& assets,
                   uint64_t maxOutput)
 {
@@ -227,28 +289,51 @@ void checkFolders(const Container& container, const std::vector<uint32_t>& asset
                                      wide(folders), wide(blockBytes), wide(limit))};
 }
 
-// Reports the result of a run with --keep-going. Returns the exit code of the verb.
-int endOf(const AssetDecoder& decoder, size_t assetCount)
-{
-    if (decoder.badAssets() != 0)
-        printMessage("sluice: %llu of %zu assets are not right\n", wide(decoder.badAssets()),
-                     assetCount);
-    return decoder.exitCode();
-}
+// Reports how a run with --keep-going ended: which assets are bad, since a message about a damaged
+// tile names only the first that needs it. Returns the verb's exit code.
+class Ending {
+public:
+    explicit Ending(const CommonOptions& common) : m_mostNames(common.verbosity > 0 ? SIZE_MAX : 20)
+    {
+    }
 
-// Says how many files are textures although their names are those of pictures, because the user
-// should know before opening one.
+    void add(const Container& container, const AssetDecoder& decoder)
+    {
+        for (const uint32_t asset : decoder.badAssets())
+            if (m_bad++ < m_mostNames && container.isArchive())
+                m_names += (m_names.empty() ? ": '" : ", '") +
+                           printable(container.asset(asset).name) + "'";
+        if (m_code != exitFormat && decoder.exitCode() != exitOk) m_code = decoder.exitCode();
+    }
+    size_t badAssets() const { return m_bad; }
+    int code() const { return m_code; }
+    int tell(size_t assets) const
+    {
+        if (m_bad != 0)
+            printMessage("sluice: %zu of %zu assets are not right%s%s\n", m_bad, assets,
+                         m_names.c_str(), m_bad > m_mostNames ? " ...; -v names all" : "");
+        return m_code;
+    }
+
+private:
+    size_t m_mostNames, m_bad = 0;
+    std::string m_names;
+    int m_code = exitOk;
+};
+
+// Says how many files are textures that were made of pictures, and so have other names than these.
 void tellTextures(const Container& container, const std::vector<uint32_t>& assets,
                   const std::string& file)
 {
     if (!container.isArchive() || !file.empty()) return;
     const auto textures = std::count_if(assets.begin(), assets.end(), [&](uint32_t asset) {
-        return container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE &&
-               hasPictureName(container.asset(asset).name);
+        return fileNameOf(container, asset) != container.asset(asset).name;
     });
     if (textures != 0)
-        printMessage("sluice: %lld of the files have names of pictures and are KTX2 textures\n",
-                     static_cast<long long>(textures));
+        printMessage(
+            "sluice: %lld of the files are KTX2 textures made of pictures: .ktx2 is added to their "
+            "names\n",
+            static_cast<long long>(textures));
 }
 
 void refuseSelection(const std::string& input, bool isGiven)
@@ -260,78 +345,104 @@ void refuseSelection(const std::string& input, bool isGiven)
                           "tile streams"};
 }
 
+// Checks the options of Zstandard files for an input that is none.
+void refuseZstdOptions(const std::string& input, const ZstdOptions& options)
+{
+    if (options.isGiven())
+        throw Failure{exitUsage, input + ": --dictionary and --max-window are for Zstandard files"};
+}
+
 } // namespace
 
 int runUnpack(const UnpackOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    auto input = std::make_unique<InputFile>(options.input);
-    if (WeightFile::recognises(*input)) {
+    auto first = std::make_unique<InputFile>(options.input);
+    if (ZstdFile::recognises(*first)) return runUnpackZstd(std::move(first), options, common);
+    refuseZstdOptions(options.input, options.zstd);
+    if (WeightFile::recognises(*first)) {
         refuseSelection(options.input,
                         !options.selection.empty() || options.list || options.keepGoing);
-        return runUnpackWeights(WeightFile(std::move(input)), options, common);
+        return runUnpackWeights(WeightFile(std::move(first)), options, common);
     }
-    const Container container(std::move(input));
+    const Inputs inputs = openInputs(options.input, std::move(first), options.selection);
     if (!options.like.empty()) throw Failure{exitUsage, "--like is for .safetensors files"};
-    const std::vector<uint32_t> assets = selectAssets(container, options.selection);
-    if (options.list) return printNames(container, assets, common);
-    checkOutputSize(container.file().name(), container.file().size(),
-                    decodedSize(container, assets), options.maxOutput);
-    checkFolders(container, assets, options.maxOutput);
+    if (options.list) return printNames(inputs, common);
+    for (const PackedInput& input : inputs) {
+        const InputFile& file = input.container->file();
+        checkOutputSize(file.name(), file.size(), input.decodedSize(), options.maxOutput);
+        checkFolders(*input.container, input.assets, options.maxOutput);
+    }
     const std::string root = options.folder.empty() ? "." : options.folder;
-    const std::string file = outputFile(container, assets, root, options, common);
-    const ToolDevice device(options.device, common, container.kernelsOf(assets),
-                            pipelineFlagsFor(decodedSize(container, assets)));
-    if (file.empty()) makeFolder(root); // even for an archive without assets
-    Progress progress("unpacking", decodedSize(container, assets), common.quiet);
-    FileSink files(container, root, file, common.force);
-    StdoutSink standard;
-    AssetSink& sink = file == "-" ? static_cast<AssetSink&>(standard) : files;
-    AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
-    const DecodeStats stats = decoder.run(assets);
+    checkOutputs(inputs, root, options, common);
+    const ToolDevice device = openDevice(inputs, options.device, common);
+    Progress progress("unpacking", decodedSize(inputs), common.quiet);
+    DecodeStats all;
+    Ending ending(common);
+    for (const PackedInput& input : inputs) {
+        const Container& container = *input.container;
+        const std::string file = outputFile(input, root, options);
+        if (file.empty()) makeFolder(root); // so that it exists even if the archive is empty
+        FileSink files(container, root, file, common.force);
+        StdoutSink standard;
+        AssetSink& sink = file == "-" ? static_cast<AssetSink&>(standard) : files;
+        AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
+        all.add(decoder.run(input.assets));
+        ending.add(container, decoder);
+        progress.clear();
+        if (!common.quiet) tellTextures(container, input.assets, file);
+    }
     progress.clear();
-    if (common.verbosity > 0 && !common.quiet) printStats(device, stats, stderr);
-    if (!common.quiet) tellTextures(container, assets, file);
-    summary.print(assets.size() - decoder.badAssets(), stats.bytesOut, stats.bytesIn);
-    return endOf(decoder, assets.size());
+    if (common.verbosity > 0 && !common.quiet) printStats(device, all, stderr);
+    summary.print(assetCount(inputs) - ending.badAssets(), all.bytesOut, all.bytesIn);
+    return ending.tell(assetCount(inputs));
 }
 
 int runVerify(const VerifyOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    auto input = std::make_unique<InputFile>(options.input);
-    if (WeightFile::recognises(*input)) {
+    auto first = std::make_unique<InputFile>(options.input);
+    if (ZstdFile::recognises(*first)) return runVerifyZstd(std::move(first), options, common);
+    refuseZstdOptions(options.input, options.zstd);
+    if (WeightFile::recognises(*first)) {
         refuseSelection(options.input, !options.selection.empty() || options.keepGoing);
-        return runVerifyWeights(WeightFile(std::move(input)), options, common);
+        return runVerifyWeights(WeightFile(std::move(first)), options, common);
     }
-    const Container container(std::move(input));
-    if (!options.compare.empty() && !container.isArchive()) {
-        throw Failure{exitUsage, container.file().name() +
-                                     ": --compare needs an archive, whose assets have names"};
+    const Inputs inputs = openInputs(options.input, std::move(first), options.selection);
+    for (const PackedInput& input : inputs) {
+        const InputFile& file = input.container->file();
+        if (!options.compare.empty() && !input.container->isArchive())
+            throw Failure{exitUsage,
+                          file.name() + ": --compare needs an archive, whose assets have names"};
+        checkOutputSize(file.name(), file.size(), input.decodedSize(), options.maxOutput);
     }
-    const std::vector<uint32_t> assets = selectAssets(container, options.selection);
-    checkOutputSize(container.file().name(), container.file().size(),
-                    decodedSize(container, assets), options.maxOutput);
-    const ToolDevice device(options.device, common, container.kernelsOf(assets),
-                            pipelineFlagsFor(decodedSize(container, assets)));
-    Progress progress("verifying", decodedSize(container, assets), common.quiet);
-    NullSink nothing;
-    CompareSink compare(container, options.compare, options.keepGoing);
-    AssetSink& sink = options.compare.empty() ? static_cast<AssetSink&>(nothing) : compare;
-    AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
-    const DecodeStats stats = decoder.run(assets);
+    const ToolDevice device = openDevice(inputs, options.device, common);
+    Progress progress("verifying", decodedSize(inputs), common.quiet);
+    DecodeStats all;
+    Ending ending(common);
+    std::string good; // a line for each input that is right
+    for (const PackedInput& input : inputs) {
+        const Container& container = *input.container;
+        NullSink nothing;
+        CompareSink compare(container, options.compare, options.keepGoing);
+        AssetSink& sink = options.compare.empty() ? static_cast<AssetSink&>(nothing) : compare;
+        AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
+        const DecodeStats stats = decoder.run(input.assets);
+        all.add(stats);
+        ending.add(container, decoder);
+        if (decoder.exitCode() == exitOk && options.compare.empty())
+            good +=
+                formatText("%s: ok, %zu assets, %s\n", printable(container.file().name()).c_str(),
+                           input.assets.size(), sizeText(stats.bytesOut).c_str());
+    }
     progress.clear();
     if (!common.quiet && (common.verbosity > 0 || !options.compare.empty()))
-        printStats(device, stats, stdout);
-    summary.print(assets.size(), stats.bytesOut, stats.bytesIn);
-    if (decoder.exitCode() != exitOk || common.quiet) return endOf(decoder, assets.size());
-    if (!options.compare.empty()) {
-        std::printf("all %zu files identical\n", assets.size());
-    } else {
-        std::printf("%s: ok, %zu assets, %s\n", printable(container.file().name()).c_str(),
-                    assets.size(), sizeText(stats.bytesOut).c_str());
-    }
-    return exitOk;
+        printStats(device, all, stdout);
+    summary.print(assetCount(inputs), all.bytesOut, all.bytesIn);
+    if (!common.quiet) std::fputs(good.c_str(), stdout);
+    if (ending.code() == exitOk && !common.quiet && !options.compare.empty())
+        std::printf("all %zu files identical\n", assetCount(inputs));
+    return ending.tell(assetCount(inputs));
 }
 
 } // namespace sluice

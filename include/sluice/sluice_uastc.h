@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Transcodes UASTC LDR 4x4, the format of KTX2 files for every GPU, to the formats of the GPU at
+// hand. docs/uastc.md says what each target holds. Every backend makes the same blocks.
+// The pipelines are not part of SLUICE_KERNELS_ALL: ask for SLUICE_KERNELS_UASTC.
+#ifndef SLUICE_UASTC_H
+#define SLUICE_UASTC_H
+
+#include <sluice/sluice.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// -----------------------------------------------------------------------------------------------
+// Targets
+
+// The channels of an image, which its encoder has put into R, G, B and A of the blocks. The values
+// are those of the first sample of a KTX2 file's data format descriptor.
+typedef enum SluiceUastcChannels {
+    SLUICE_UASTC_RGB = 0,  // opaque
+    SLUICE_UASTC_RGBA = 3, // colour and alpha
+    SLUICE_UASTC_RRR = 4,  // one channel, in R, G and B
+    SLUICE_UASTC_RRRG = 5, // two channels: one in R, G and B, one in A
+    SLUICE_UASTC_RG = 6,   // two channels, in R and G
+    SLUICE_UASTC_CHANNELS_MAX_ENUM = 0x7fffffff
+} SluiceUastcChannels;
+
+// Features of a device: those of VkPhysicalDeviceFeatures with these names.
+typedef enum SluiceUastcFeatures {
+    SLUICE_UASTC_HAS_BC = 1,   // textureCompressionBC
+    SLUICE_UASTC_HAS_ASTC = 2, // textureCompressionASTC_LDR, by hardware
+    SLUICE_UASTC_HAS_ETC2 = 4, // textureCompressionETC2
+    SLUICE_UASTC_FEATURES_MAX_ENUM = 0x7fffffff
+} SluiceUastcFeatures;
+
+typedef enum SluiceUastcChoice {
+    SLUICE_UASTC_SRGB = 1,         // the image has the transfer function of sRGB
+    SLUICE_UASTC_LEAST_MEMORY = 2, // formats of less memory come first, at the cost of quality
+    SLUICE_UASTC_CHOICE_MAX_ENUM = 0x7fffffff
+} SluiceUastcChoice;
+
+// A flag of SluiceUastcInfo: the second channel of BC5 is A; without it, G.
+#define SLUICE_UASTC_SECOND_IS_ALPHA 1u
+
+// A format that an image may be transcoded to.
+typedef struct SluiceUastcFormat {
+    uint32_t format;     // a VkFormat, for SluiceUastcInfo
+    uint32_t flags;      // for SluiceUastcInfo
+    uint32_t blockBytes; // of 4 x 4 texels; 64: R8G8B8A8
+    // VkComponentSwizzle of the view's r, g, b and a, with which a shader sees the same channels
+    // whatever the format is: (r, g, b, 1), (r, g, b, a), (r, r, r, 1), or (r, g, 0, 1) for two.
+    uint32_t swizzle[4];
+} SluiceUastcFormat;
+
+#define SLUICE_UASTC_MAX_FORMATS 8u
+
+// Lists the formats that fit an image and a device, the best first unless least memory is asked
+// for: ASTC, which has the same texels; BC4 or BC5; BC7; ETC2; BC1 or BC3; and R8G8B8A8, which is
+// there always, last. Thread-safe.
+//   channels   SluiceUastcChannels
+//   features   SluiceUastcFeatures, or-ed; 0: none
+//   choice     SluiceUastcChoice, or-ed; 0: none
+//   formats    SLUICE_UASTC_MAX_FORMATS entries, of which the first *count are set
+//   count      receives how many there are, at least 1
+// Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceGetUastcFormats(uint32_t channels, uint32_t features, uint32_t choice,
+                                              SluiceUastcFormat* formats, uint32_t* count);
+
+// -----------------------------------------------------------------------------------------------
+// Transcoding
+
+#define SLUICE_UASTC_MAX_BLOCKS 16777216u // 2^24
+
+// A region has rows of blocks, in the order of an image's level. It may be a level,
+// some whole rows of blocks of a level, or, for formats of blocks, any number of consecutive
+// blocks: a level of 4 * count x 4 texels.
+typedef struct SluiceUastcRegion {
+    uint64_t srcAddress; // of the UASTC blocks, a multiple of 16
+    // Where the output goes: a multiple of 16, but of 8 for formats with blocks of 8 bytes, and of
+    // 4 for R8G8B8A8.
+    uint64_t dstAddress;
+    // Texels, at least 1. There are ceil(width / 4) * ceil(height / 4) blocks, at most
+    // maxRegionBlocks. R8G8B8A8 writes height rows of 4 * width bytes without gaps; the other
+    // formats write whole blocks.
+    uint32_t width, height;
+} SluiceUastcRegion;
+
+// The invalid blocks of a region.
+typedef struct SluiceUastcInvalid {
+    uint32_t blocks; // how many
+    uint32_t first;  // the first of them, counted along rows of blocks; 0xffffffff: none
+} SluiceUastcInvalid;
+
+// Transcodes a list of regions. Any 128 bits are a valid block but those of a reserved mode and of
+// a pattern that does not exist. Such a block becomes opaque magenta, all other blocks are
+// transcoded, and the region's status is BAD_CODE. Statuses are OK, BAD_REGION, BAD_CODE and
+// INTERNAL. Nothing outside source is read, and nothing outside destination, status, invalid and
+// scratch is written, whatever the blocks and the list are.
+typedef struct SluiceUastcInfo {
+    // Upper limit of the number of regions in the list, 0 .. 2^24.
+    uint32_t maxRegionCount;
+    // Bytes from one region to the next: a multiple of 4, at least 24.
+    uint32_t regionStride;
+    // The most blocks of a region, 1 .. SLUICE_UASTC_MAX_BLOCKS. A region with more gets
+    // BAD_REGION. maxRegionCount * maxRegionBlocks is at most 2^35. A GPU gets as many workgroups
+    // as regions of this size take, so it is good if regions are not much smaller.
+    uint32_t maxRegionBlocks;
+    // The target, a VkFormat; those in brackets give the same bytes.
+    //   37 (43)    R8G8B8A8_UNORM (_SRGB): the texels
+    //   145 (146)  BC7
+    //   157 (158)  ASTC_4x4, with the same texels
+    //   131 (132)  BC1_RGB                 8 bytes a block
+    //   137 (138)  BC3
+    //   139        BC4, of R               8 bytes a block
+    //   141        BC5, of R and G; with SLUICE_UASTC_SECOND_IS_ALPHA, of R and A
+    //   147 (148)  ETC2_R8G8B8, as ETC1    8 bytes a block
+    //   151 (152)  ETC2_R8G8B8A8
+    uint32_t format;
+    uint32_t flags; // SLUICE_UASTC_SECOND_IS_ALPHA, for BC5 alone, or 0
+    // (maxRegionCount - 1) * regionStride + 24 bytes or more, 8-byte aligned: SluiceUastcRegions.
+    SluiceBuffer regions;
+    // 4 bytes in GPU memory, 4-byte aligned: the number of regions to transcode, clamped to
+    // maxRegionCount. If this range is empty (size 0), maxRegionCount regions are transcoded.
+    SluiceBuffer regionCount;
+    // 16-byte aligned. Every region's blocks must lie completely inside this range, otherwise the
+    // region gets BAD_REGION.
+    SluiceBuffer source;
+    // 16-byte aligned. Every region's output must lie completely inside this range, otherwise the
+    // region gets BAD_REGION. Regions must not overlap each other (values are then undefined, but
+    // still inside destination). The range must not overlap source, with one exception: to
+    // transcode in place, to a format with blocks of 16 bytes, it is the very range that source is.
+    // The two addresses of each region must then be equal, otherwise the region gets BAD_REGION.
+    SluiceBuffer destination;
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per region, then the
+    // number of regions that failed, then the index of the first of them or 0xffffffff.
+    SluiceBuffer status;
+    // maxRegionCount * 8 bytes, 4-byte aligned: a SluiceUastcInvalid per region that has a status
+    // other than PENDING. If this range is empty (size 0), nothing is written.
+    SluiceBuffer invalid;
+    // The size is that of sluiceGetUastcRequirements: 16 bytes a region, which must be zero at the
+    // beginning and are zero at the end. None is needed on the CPU.
+    SluiceBuffer scratch;
+} SluiceUastcInfo;
+
+// Reads only maxRegionCount. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceGetUastcRequirements(SluiceContext context,
+                                                   const SluiceUastcInfo* info,
+                                                   SluiceRequirements* requirements);
+// Errors: ARGUMENT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceCmdUastc(SluiceContext context, SluiceCommands commands,
+                                       const SluiceUastcInfo* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif // SLUICE_UASTC_H

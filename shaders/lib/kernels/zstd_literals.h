@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A step of the Zstandard decode: the trees of literals, of phase 2, and their streams, of phase 3.
+// A lane group takes one block at a time. It builds a table with an entry for each value of the
+// next bits; then a lane decodes each stream. A tree that is used again is built again. Codes of 12
+// bits, which only dictionaries have, get no table, but a search for the length of each codeword.
+//
+// Before all other steps, a lane group reads the dictionary.
+//
+// The includer provides what fse.h needs, with this file's zstdSetState before it.
+#ifndef SLUICE_KERNELS_ZSTD_LITERALS_H
+#define SLUICE_KERNELS_ZSTD_LITERALS_H
+
+#include "zstd_slot.h"
+
+SLUICE_KERNEL_BEGIN
+
+SLUICE_SHARED u32 sZstdWeights[kGroupsPerWorkgroup * 64u]; // a byte for each symbol
+// For each weight the first value of the bits from bit 0 on, and the number of symbols with smaller
+// weights from bit 16 on.
+SLUICE_SHARED u32 sZstdStarts[kGroupsPerWorkgroup * 16u];
+SLUICE_CONSTANT u32 kGiven = 5u; // words that lane 0 gives to the others
+SLUICE_SHARED u32 sZstdGiven[kGroupsPerWorkgroup * kGiven];
+
+// Reads the weights that are coded with a table of 2^log states, the first words of the lane
+// group's table, from the bits at offset `at` of the source. Two states take turns. When a state
+// needs more bits than there are, it gives its symbol, the other state gives one more, and the
+// weights end. One lane calls this. Returns their number, or 0 if a rule is broken.
+SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, u32 at, u32 size) {
+    ZstdBits bits = zstdBits(z, at, size);
+    int position = bits.end - int(2u * log);
+    if (!bits.valid || position < bits.begin) return 0u;
+    u32 window = zstdWindow(bits, position), own = zstdLow(window >> log, log),
+        other = zstdLow(window, log), count = 0u, word = 0u;
+    SLUICE_DONT_UNROLL
+    for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; ++i) {
+        u32 state = sZstdTable[groupHere * kZstdTable + own], n = state >> 16;
+        word |= (state >> 8 & 255u) << (i & 3u) * 8u;
+        sZstdWeights[groupHere * 64u + (i >> 2)] = word;
+        if ((i & 3u) == 3u) word = 0u;
+        position -= int(n);
+        own = other;
+        other = (state & 255u) + zstdLow(zstdWindow(bits, position), n);
+        count = i + 1u;
+    }
+    if (position >= bits.begin || count == SLUICE_ZS_MAX_WEIGHTS) return 0u;
+    word |= (sZstdTable[groupHere * kZstdTable + own] >> 8 & 255u) << (count & 3u) * 8u;
+    sZstdWeights[groupHere * 64u + (count >> 2)] = word;
+    return count + 1u;
+}
+
+// Holds what is known of a tree.
+struct ZstdTree {
+    u32 status;
+    u32 log;
+    u32 bytes; // of the description
+};
+
+// Puts the weights of the tree at offset `at` of the source into sZstdWeights; `count` receives
+// their number. maxLog: the most bits of a codeword.
+SLUICE_DEVICE ZstdTree zstdWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on, u32 at, u32 size,
+                                   u32 maxLog, u64 entries, SLUICE_OUT(u32, count)) {
+    u32 lane = lgLane(), given = groupHere * kGiven,
+        header = on && size != 0u ? zstdByte(z, at) : 0u;
+    ZstdTree tree;
+    tree.bytes = 1u + (header < 128u ? header : (header - 126u) >> 1);
+    tree.log = 0u;
+    tree.status = size == 0u || tree.bytes > size ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    count = header - 127u;
+    bool coded = on && tree.status == SLUICE_ST_OK && header < 128u;
+    lgBarrierShared();
+    SLUICE_UNROLL
+    for (u32 k = 0u; k < 2u; ++k) {
+        // Direct weights have 4 bits, the higher half of a byte first.
+        u32 first = lane * 8u + 4u * k, word = 0u;
+        if (on && header >= 128u && tree.status == SLUICE_ST_OK && first < count)
+            word = zstdWord(z, at + 1u + first / 2u);
+        u32 weights = (word >> 4 & 15u) | (word & 15u) << 8 | (word >> 12 & 15u) << 16 |
+                      (word >> 8 & 15u) << 24;
+        u32 there = first < count ? min(count - first, 4u) : 0u;
+        sZstdWeights[groupHere * 64u + lane * 2u + k] =
+            there < 4u ? zstdLow(weights, 8u * there) : weights;
+    }
+    lgBarrierShared();
+    if (!wgAny(coded)) return tree;
+    if (coded && lane == 0u) {
+        FseDescription d;
+        d.status = SLUICE_ST_TRUNCATED;
+        d.log = d.entries = d.bytes = 0u;
+        if (header != 0u)
+            d = fseRead(add64(z.words, wide(z.shift + at + 1u)), header, maxLog + 1u,
+                        SLUICE_ZS_WEIGHT_LOG, 1u << SLUICE_ZS_WEIGHT_LOG, entries);
+        sZstdGiven[given] = d.status;
+        sZstdGiven[given + 1u] = d.log;
+        sZstdGiven[given + 2u] = d.entries;
+        sZstdGiven[given + 3u] = d.bytes;
+    }
+    lgBarrierAll();
+    if (coded) tree.status = sZstdGiven[given];
+    bool builds = coded && tree.status == SLUICE_ST_OK;
+    u32 log = builds ? sZstdGiven[given + 1u] : SLUICE_FSE_LOG_MIN,
+        rows = builds ? sZstdGiven[given + 2u] : 0u, read = sZstdGiven[given + 3u];
+    if (!wgAny(builds)) return tree;
+    FseTable table = fseBegin(slotMemory(groupHere), groupHere, builds, log);
+    bool has = lane < rows;
+    u32 entry = has ? loadStoredWord(entries, lane) : 0u;
+    fseRow(table, has, entry & 255u, entry >> 8 & 1023u, entry >> 31 != 0u);
+    fseStates(table, builds, 4u, wide(groupHere * kZstdTable));
+    lgBarrierShared();
+    if (builds && lane == 0u)
+        sZstdGiven[given + 4u] = zstdFseWeights(z, groupHere, log, at + 1u + read, header - read);
+    lgBarrierShared();
+    if (builds) {
+        count = sZstdGiven[given + 4u];
+        if (count == 0u) tree.status = SLUICE_ST_BAD_CODE;
+    }
+    return tree;
+}
+
+// Returns the bytes of the two words of sZstdWeights that this lane has, as sums over symbols.
+SLUICE_DEVICE u32 zstdWeightOf(u32 low, u32 high, u32 i) {
+    return (i < 4u ? low : high) >> (i & 3u) * 8u & 255u;
+}
+
+// Returns the symbol whose codeword the bits begin with, and its length from bit 8 on; `value` is
+// the next `log` bits.
+SLUICE_DEVICE u32 zstdCode(u32 groupHere, u32 log, u32 value) {
+    u32 starts = groupHere * 16u, weight = 0u;
+    SLUICE_UNROLL
+    for (u32 step = 8u; step != 0u; step >>= 1)
+        weight += (sZstdStarts[starts + weight + step] & 0xffffu) <= value ? step : 0u;
+    u32 from = sZstdStarts[starts + weight],
+        at = (from >> 16) + ((value - (from & 0xffffu)) >> ((weight - 1u) & 31u));
+    return symbolAt(slotMemory(groupHere), at & 255u) | (log + 1u - weight) << 8;
+}
+
+// Builds the table of the code with `count` weights. An entry has 16 bits: the symbol, and from bit
+// 8 on the length of its code. The weight of the last symbol, which is not sent, makes the sum a
+// power of 2. Returns whether the weights are right.
+SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUICE_OUT(u32, log)) {
+    SlotMemory memory = slotMemory(groupHere);
+    u32 lane = lgLane(), starts = groupHere * 16u, before, sum;
+    u32 low = sZstdWeights[groupHere * 64u + 2u * lane],
+        high = sZstdWeights[groupHere * 64u + 2u * lane + 1u], own = 0u;
+    bool bad = false;
+    SLUICE_UNROLL
+    for (u32 i = 0u; i < 8u; ++i) {
+        u32 weight = zstdWeightOf(low, high, i);
+        own += 1u << weight >> 1;
+        bad = bad || weight > maxLog;
+    }
+    lgScan(own, before, sum);
+    u32 wrong = lgBallot(bad); // by all lane groups, whatever `on` is
+    on = on && wrong == 0u && sum != 0u;
+    u32 highest = u32(findMSB(max(sum, 1u))), rest = (2u << highest) - sum;
+    log = highest + 1u;
+    on = on && log <= maxLog && (rest & (rest - 1u)) == 0u;
+    if (count >> 3 == lane) {
+        u32 weight = (u32(findMSB(max(rest, 1u))) + 1u) << (count & 3u) * 8u;
+        low |= (count & 4u) == 0u ? weight : 0u;
+        high |= (count & 4u) != 0u ? weight : 0u;
+    }
+    // The longest codewords come first, those of one length in the order of their symbols.
+    u32 start = 0u, rank = 0u,
+        lengths = SLUICE_ZS_MAX_CODE_LENGTH + (wgAny(maxLog > SLUICE_ZS_MAX_CODE_LENGTH) ? 1u : 0u);
+    bool longest = false;
+    SLUICE_DONT_UNROLL
+    for (u32 k = 0u; k < lengths; ++k) {
+        u32 weight = k + 1u, total;
+        own = 0u;
+        SLUICE_UNROLL
+        for (u32 i = 0u; i < 8u; ++i)
+            own += zstdWeightOf(low, high, i) == weight ? 1u : 0u;
+        lgScan(own, before, total);
+        u32 at = rank + before;
+        SLUICE_UNROLL
+        for (u32 i = 0u; i < 8u; ++i) {
+            bool here = on && zstdWeightOf(low, high, i) == weight;
+            if (here) setSymbol(memory, at & 255u, lane * 8u + i);
+            at += here ? 1u : 0u;
+        }
+        if (lane == 0u) sZstdStarts[starts + weight] = start | rank << 16;
+        longest = longest || (k == 0u && total != 0u);
+        start += total << k;
+        rank += total;
+    }
+    // No value of the bits is as large as these.
+    if (lane == 0u || (lane > lengths && lane < 16u))
+        sZstdStarts[starts + lane] = lane == 0u ? 0u : 0xffffu;
+    lgBarrierShared();
+    on = on && longest;
+    u32 words = on && log <= SLUICE_ZS_MAX_CODE_LENGTH ? 1u << log >> 1 : 0u;
+    SLUICE_DONT_UNROLL
+    for (u32 row = 0u; row < words; row += 32u) {
+        u32 word = 0u;
+        if (row + lane >= words) continue;
+        SLUICE_UNROLL
+        for (u32 k = 0u; k < 2u; ++k)
+            word |= zstdCode(groupHere, log, 2u * (row + lane) + k) << 16u * k;
+        sZstdTable[groupHere * kZstdTable + row + lane] = word;
+    }
+    lgBarrierShared();
+    return on;
+}
+
+SLUICE_DEVICE u32 zstdEntry(u32 groupHere, u32 value) {
+    return sZstdTable[groupHere * kZstdTable + (value >> 1)] >> (value & 1u) * 16u & 0xffffu;
+}
+
+// Does what zstdStream does, for a code whose words have more bits than an index of the table.
+SLUICE_DEVICE bool zstdLongStream(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log,
+                                  SLUICE_IN(ZstdBits) bits, u32 to, u32 count) {
+    int position = bits.end;
+    SLUICE_DONT_UNROLL
+    for (u32 i = 0u; i < count; i += 4u) {
+        u32 word = 0u;
+        SLUICE_UNROLL
+        for (u32 k = 0u; k < 4u; ++k) {
+            if (i + k < count) {
+                u32 code = zstdCode(groupHere, log, zstdWindow(bits, position - 32) >> (32u - log));
+                word |= (code & 255u) << 8u * k;
+                position -= int(code >> 8);
+            }
+        }
+        if ((to + i) >> 2 < z.literalRoom) storeWord(z.literals, (to + i) >> 2, word);
+    }
+    return position == bits.begin;
+}
+
+// Decodes a stream of `count` literals at offset `at` of the source to byte `to` of the slot's
+// literals. Returns whether its symbols end at its first bit. One lane calls this.
+SLUICE_DEVICE bool zstdStream(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, u32 at, u32 size,
+                              u32 to, u32 count) {
+    ZstdBits bits = zstdBits(z, at, size);
+    if (!bits.valid) return false;
+    if (log > SLUICE_ZS_MAX_CODE_LENGTH) return zstdLongStream(z, groupHere, log, bits, to, count);
+    int position = bits.end;
+    SLUICE_DONT_UNROLL
+    for (u32 i = 0u; i < count; i += 4u) {
+        u32 word = 0u;
+        SLUICE_UNROLL
+        for (u32 k = 0u; k < 4u; k += 2u) {
+            // Two codewords have 22 bits at most.
+            u32 window = zstdWindow(bits, position - 32);
+            SLUICE_UNROLL
+            for (u32 j = 0u; j < 2u; ++j) {
+                u32 entry = zstdEntry(groupHere, window >> (32u - log)), n = entry >> 8;
+                if (i + k + j < count) {
+                    word |= (entry & 255u) << 8u * (k + j);
+                    window <<= n;
+                    position -= int(n);
+                }
+            }
+        }
+        if ((to + i) >> 2 < z.literalRoom) storeWord(z.literals, (to + i) >> 2, word);
+    }
+    return position == bits.begin;
+}
+
+// Decodes the one or four streams at offset `at` of the source; a lane calls this for its own.
+SLUICE_DEVICE bool zstdStreams(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, u32 at, u32 size,
+                               u32 to, u32 count, u32 streams) {
+    u32 lane = lgLane();
+    if (lane >= streams) return true;
+    if (streams == 1u) return zstdStream(z, groupHere, log, at, size, to, count);
+    if (size < 6u) return false;
+    u32 jumps = zstdWord(z, at), size0 = jumps & 0xffffu, size1 = jumps >> 16,
+        size2 = zstdWord(z, at + 4u) & 0xffffu, left = size - 6u;
+    if (size0 + size1 + size2 > left) return false;
+    u32 before = (lane > 0u ? size0 : 0u) + (lane > 1u ? size1 : 0u) + (lane > 2u ? size2 : 0u);
+    u32 own = lane == 0u ? size0 : lane == 1u ? size1 : lane == 2u ? size2 : left - before;
+    // With 6 or 9 literals the first three streams have them all.
+    u32 share = zstdStreamShare(count, streams), first = min(lane * share, count);
+    return zstdStream(z, groupHere, log, at + 6u + before, own,
+                      to + lane * zstdStreamRoom(count, streams), min(share, count - first));
+}
+
+// Reads what follows the tree of a trained dictionary, or a raw dictionary. One lane calls this.
+SLUICE_DEVICE void zstdReadDictionary(SLUICE_IN(ZstdSlot) z, bool trained, SLUICE_IN(ZstdTree) tree,
+                                      u64 entries) {
+    u32 status = trained ? tree.status : SLUICE_ST_OK,
+        at = trained ? SLUICE_ZS_DICTIONARY_HEADER + tree.bytes : 0u;
+    SLUICE_DONT_UNROLL
+    for (u32 i = 0u; i < SLUICE_ZS_TABLES && trained && status == SLUICE_ST_OK; ++i) {
+        u32 kind = i == 0u   ? SLUICE_ZS_OFFSETS
+                   : i == 1u ? SLUICE_ZS_MATCH_LENGTHS
+                             : SLUICE_ZS_LITERAL_LENGTHS;
+        FseDescription d = fseRead(add64(z.words, wide(at)), z.size - at, zstdSymbols(kind),
+                                   zstdMostLog(kind), SLUICE_ZS_MAX_STATES, entries);
+        storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_TABLES + kind, at);
+        status = d.status;
+        at += d.bytes;
+    }
+    trained = trained && status == SLUICE_ST_OK;
+    if (trained && z.size - at < 4u * SLUICE_ZS_REPEATS) status = SLUICE_ST_TRUNCATED;
+    u32 content = z.size - at - 4u * SLUICE_ZS_REPEATS;
+    SLUICE_DONT_UNROLL
+    for (u32 i = 0u; i < SLUICE_ZS_REPEATS; ++i) {
+        u32 offset = trained ? zstdWord(z, at + 4u * i) : SLUICE_ZS_FIRST_REPEATS >> 8u * i & 255u;
+        storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_REPEATS + i, offset);
+        if (trained && status == SLUICE_ST_OK && offset - 1u >= content)
+            status = SLUICE_ST_BAD_OFFSET;
+    }
+    bool good = status == SLUICE_ST_OK;
+    storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_STATUS, status);
+    storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_ID, trained ? zstdWord(z, 4u) : 0u);
+    storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_HAS_TABLES, trained ? 1u : 0u);
+    storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_CONTENT,
+              good && trained ? at + 4u * SLUICE_ZS_REPEATS : 0u);
+}
+
+// Builds the code of a block and decodes its literals. With `reads` the lane group reads the
+// dictionary instead.
+SLUICE_DEVICE void zstdBlockLiterals(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on, bool reads,
+                                     u32 block, u64 entries) {
+    u32 owner =
+        reads ? SLUICE_ZS_OWNER_DICTIONARY : zstdBlockWord(z, block, SLUICE_ZS_BLOCK_OWNERS);
+    bool own = owner == block, given = owner == SLUICE_ZS_OWNER_DICTIONARY;
+    u32 treeAt = zstdBlockWord(z, owner, SLUICE_ZS_BLOCK_LITERALS),
+        treeBytes = zstdBlockWord(z, owner, SLUICE_ZS_BLOCK_LITERAL_BYTES),
+        maxLog = given ? SLUICE_ZS_DICTIONARY_CODE_LENGTH : SLUICE_ZS_MAX_CODE_LENGTH, count, log;
+    ZstdSlot from = z;
+    if (given) {
+        treeAt = SLUICE_ZS_DICTIONARY_HEADER;
+        treeBytes = z.dictionarySize - treeAt;
+        from = zstdDictionarySlot(z);
+    }
+    bool trained = reads && z.dictionarySize >= SLUICE_ZS_DICTIONARY_HEADER &&
+                   zstdWord(from, 0u) == SLUICE_ZS_DICTIONARY_MAGIC;
+    if (reads) on = on && trained;
+    ZstdTree tree = zstdWeights(from, groupHere, on, treeAt, treeBytes, maxLog, entries, count);
+    bool builds = on && tree.status == SLUICE_ST_OK;
+    bool built = zstdBuild(groupHere, builds, builds ? count : 0u, maxLog, log);
+    if (builds && !built) tree.status = SLUICE_ST_BAD_CODE;
+    if (reads) {
+        if (lgLane() == 0u) zstdReadDictionary(from, trained, tree, entries);
+        return;
+    }
+    // A fault in another block's tree is that block's.
+    if (on && own && tree.status != SLUICE_ST_OK && lgLane() == 0u)
+        zstdFault(z, SLUICE_ZS_PHASE_TABLES, block, 0u, tree.status);
+    if (!on || tree.status != SLUICE_ST_OK) return;
+    u32 skipped = own ? tree.bytes : 0u, streams = (zstdBlockWord(z, block, SLUICE_ZS_BLOCK_INFO) &
+                                                    SLUICE_ZS_INFO_FOUR_STREAMS) != 0u
+                                                       ? 4u
+                                                       : 1u;
+    if (!zstdStreams(z, groupHere, log, zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERALS) + skipped,
+                     zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERAL_BYTES) - skipped,
+                     zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERALS_AT),
+                     min(zstdBlockWord(z, block, SLUICE_ZS_BLOCK_SIZE), SLUICE_ZS_BLOCK_BYTES),
+                     streams))
+        zstdFault(z, SLUICE_ZS_PHASE_SYMBOLS, block, 0u, SLUICE_ST_BAD_CODE);
+}
+
+// `group` is the lane group's number in the dispatch, groupHere its number in the workgroup.
+SLUICE_DEVICE void zstdLiterals(SLUICE_IN(ZstdParams) p, u32 group, u32 groupHere) {
+    u32 index = group / p.groups, first = group % p.groups;
+    bool there = index < p.slots;
+    ZstdSlot z = zstdSlot(p, there ? index : 0u);
+    u64 entries = add64(z.entries, mul64(p.groups + first, SLUICE_ZS_ENTRY_BYTES));
+    bool reads = p.pass == SLUICE_ZS_READ_DICTIONARY;
+    u32 blocks = there && (reads || zstdGoesOn(z, SLUICE_ZS_PHASE_TABLES)) ? zstdBlocks(z) : 0u;
+    if (reads) blocks = group == 0u ? 1u : 0u;
+    blocks = min(blocks, p.begin + p.groups * SLUICE_ZS_BLOCK_TURNS);
+    SLUICE_DONT_UNROLL
+    for (u32 begin = p.begin; wgAny(begin + first < blocks); begin += p.groups) {
+        bool here = begin + first < blocks;
+        u32 block = here ? begin + first : 0u;
+        u32 info = here && !reads ? zstdBlockWord(z, block, SLUICE_ZS_BLOCK_INFO) : 0u;
+        bool on = reads ? here
+                        : (info & 3u) == SLUICE_ZS_COMPRESSED &&
+                              (info >> SLUICE_ZS_INFO_LITERALS & 3u) >= SLUICE_ZS_LITERALS_HUFFMAN;
+        if (wgAny(on)) zstdBlockLiterals(z, groupHere, on, reads && on, on ? block : 0u, entries);
+    }
+    bool good = lgLoopsGoOn();
+    if (!there || good || lgLane() != 0u) return;
+    // The regions' heads are not there yet while the dictionary is read.
+    if (reads)
+        storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_STATUS, SLUICE_ST_INTERNAL);
+    else
+        zstdFault(z, 0u, 0u, 0u, SLUICE_ST_INTERNAL);
+}
+
+SLUICE_KERNEL_END
+#endif

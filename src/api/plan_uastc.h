@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The plan of the UASTC transcoder: one dispatch, in which a region has as many workgroups as the
+// largest one may need.
+#pragma once
+
+#include <sluice/sluice_uastc.h>
+
+#include "layout/uastc.h"
+#include "api/address.h"
+
+namespace sluice {
+
+constexpr uint32_t kNoUastcTarget = ~0u;
+
+// Returns the target (SLUICE_UA_*) of a VkFormat, or kNoUastcTarget.
+constexpr uint32_t uastcTarget(uint32_t format, uint32_t flags)
+{
+    switch (format) {
+    case 37:
+    case 43: return SLUICE_UA_RGBA8;
+    case 131:
+    case 132: return SLUICE_UA_BC1;
+    case 137:
+    case 138: return SLUICE_UA_BC3;
+    case 139: return SLUICE_UA_BC4;
+    case 141: return (flags & SLUICE_UASTC_SECOND_IS_ALPHA) != 0 ? SLUICE_UA_BC5_RA : SLUICE_UA_BC5;
+    case 145:
+    case 146: return SLUICE_UA_BC7;
+    case 147:
+    case 148: return SLUICE_UA_ETC1;
+    case 151:
+    case 152: return SLUICE_UA_ETC2;
+    case 157:
+    case 158: return SLUICE_UA_ASTC;
+    default: return kNoUastcTarget;
+    }
+}
+// Returns the bytes of 16 texels in a target.
+constexpr uint32_t uastcBytes(uint32_t target)
+{
+    return target == SLUICE_UA_RGBA8                                                        ? 64
+           : target == SLUICE_UA_BC1 || target == SLUICE_UA_BC4 || target == SLUICE_UA_ETC1 ? 8
+                                                                                            : 16;
+}
+// Returns the group of a target, SLUICE_UA_GROUP_*.
+constexpr uint32_t uastcGroup(uint32_t target)
+{
+    return target < SLUICE_UA_BC1    ? target
+           : target < SLUICE_UA_ETC1 ? SLUICE_UA_GROUP_BC
+                                     : SLUICE_UA_GROUP_ETC;
+}
+
+inline bool isUastcInPlace(const SluiceUastcInfo& info)
+{
+    return info.source.handle == info.destination.handle &&
+           info.source.offset == info.destination.offset &&
+           info.source.size == info.destination.size;
+}
+
+inline SluiceRequirements uastcScratch(const SluiceUastcInfo& info)
+{
+    return {uint64_t(info.maxRegionCount) * SLUICE_UA_SCRATCH_WORDS * 4, 16, 1};
+}
+
+// lanes: the invocations of a workgroup; addressOf is as in plan_regions.h.
+template <typename AddressOf>
+UastcParams uastcParams(const SluiceUastcInfo& info, uint32_t lanes, const AddressOf& addressOf)
+{
+    UastcParams params = {};
+    params.regions = pair(addressOf(info.regions));
+    params.regionCount = pair(addressOf(info.regionCount));
+    params.source = pair(addressOf(info.source));
+    params.sourceSize = pair(info.source.size);
+    params.destination = pair(addressOf(info.destination));
+    params.destinationSize = pair(info.destination.size);
+    params.status = pair(addressOf(info.status));
+    params.invalid = pair(addressOf(info.invalid));
+    params.scratch = pair(addressOf(info.scratch));
+    params.maxRegionCount = info.maxRegionCount;
+    params.regionStride = info.regionStride;
+    params.target = uastcTarget(info.format, info.flags);
+    params.maxBlocks = info.maxRegionBlocks;
+    params.pieces = (info.maxRegionBlocks + lanes - 1) / lanes;
+    params.inPlace = isUastcInPlace(info) ? 1 : 0;
+    return params;
+}
+inline uint64_t uastcWorkgroups(const UastcParams& params)
+{
+    return uint64_t(params.maxRegionCount) * params.pieces;
+}
+
+} // namespace sluice

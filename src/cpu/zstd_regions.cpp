@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The command for regions of Zstandard frames, by the reference decoder.
+#include "cpu/context.h"
+#include "cpu/zstd_list.h"
+
+namespace sluice::cpu {
+
+SluiceStatus ReferenceBackend::cmdZstd(SluiceCommands, const SluiceZstdInfo& info)
+{
+    return zstdList(info, decodeZstd);
+}
+
+} // namespace sluice::cpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// FSE tables in CUDA: what shaders/lib/kernels/fse.h asks of its includer, with shared memory for
+// the table of each lane group. The includer defines kGroupsPerWorkgroup before; it includes
+// kernels/fse.h itself.
+#pragma once
+
+#include "layout/fse.h"
+#include "cuda/lib/slots.cuh"
+
+namespace sluice {
+namespace {
+
+__shared__ struct {
+    alignas(4) uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
+    uint32_t symbols[SLUICE_FSE_SYMBOLS];
+} sSlots[kGroupsPerWorkgroup];
+
+__device__ SlotMemory slotMemory(uint32_t group)
+{
+    return {sSlots[group].slots, sSlots[group].symbols};
+}
+
+// Returns the mask of the lanes that have the same symbol as this one; symbols are below 2^bits.
+__device__ inline uint32_t fseSame(uint32_t symbol, uint32_t bits)
+{
+    uint32_t same = kAllLanes;
+#pragma unroll
+    for (uint32_t b = 0; b < bits; ++b) {
+        const uint32_t bit = symbol & 1u << b;
+        // The mask of the lanes that agree with this one in bit b.
+        same &= ballotIf(bit) ^ selectIf(bit, 0, kAllLanes);
+    }
+    return same;
+}
+
+} // namespace
+} // namespace sluice

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decodes the literals of Zstandard blocks: shaders/lib/kernels/zstd_literals.h.
+#include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
+#include "cuda/lib/region.cuh"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kGroupsPerWorkgroup = 2, kThreads = kGroupsPerWorkgroup * kWarpSize;
+
+} // namespace
+} // namespace sluice
+
+#include "cuda/lib/fse.cuh"
+#include "kernels/zstd_tree.h"
+#include "kernels/fse.h"
+#include "kernels/zstd_literals.h"
+
+namespace sluice {
+namespace {
+
+__global__ void __launch_bounds__(kThreads) zstdLiteralsKernel(ZstdParams params)
+{
+    const uint32_t warp = uniform(warpIndex());
+    zstdLiterals(params, blockIdx.x * kGroupsPerWorkgroup + warp, warp);
+    // The sequences are not needed here, but the launch behind this one waits only for this one.
+    waitForPreviousLaunch();
+}
+
+} // namespace
+
+cudaError_t loadZstdLiterals(CudaTraits&) { return load(zstdLiteralsKernel); }
+
+cudaError_t launchZstdLiterals(cudaStream_t stream, const ZstdParams& params, bool programmatic)
+{
+    const uint32_t groups = params.slots * params.groups;
+    return launch(stream, zstdLiteralsKernel,
+                  (groups + kGroupsPerWorkgroup - 1) / kGroupsPerWorkgroup, kThreads, params, 0,
+                  programmatic);
+}
+
+} // namespace sluice

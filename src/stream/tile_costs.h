@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tells the two models of costs about the tiles of archives.
+#pragma once
+
+#include "stream/cost_model.h"
+#include "stream/cpu_cost_model.h"
+#include "stream/file.h"
+
+namespace sluice::stream {
+
+inline void addCost(CostInputs& cost, const TileRecord& tile)
+{
+    const bool isFiltered = tile.filterOffset != 0;
+    switch (tile.codec) {
+    case SLUICE_CODEC_GSTD: cost.addGstdTile(tile.storedSize, tile.size, isFiltered); break;
+    case SLUICE_CODEC_ZSTD: cost.addZstdTile(tile.storedSize, tile.size, isFiltered); break;
+    case SLUICE_CODEC_FLOAT: cost.addFloatTile(tile.size, isFiltered); break;
+    case SLUICE_CODEC_STORE: cost.addStoredTile(tile.size, isFiltered); break;
+    default: cost.addGdeflateTile(tile.storedSize, tile.size, isFiltered); break;
+    }
+}
+
+inline CpuCodec cpuCodecOf(const TileRecord& tile)
+{
+    switch (tile.codec) {
+    case SLUICE_CODEC_GSTD: return kCpuGstd;
+    case SLUICE_CODEC_ZSTD: return kCpuZstd;
+    case SLUICE_CODEC_FLOAT: return kCpuFloat;
+    case SLUICE_CODEC_STORE: return kCpuStored;
+    default: return kCpuGdeflate;
+    }
+}
+
+// The costs of a unit on either side.
+struct UnitCosts {
+    CostInputs gpu;
+    CpuInputs cpu;
+
+    void add(const TileRecord& tile)
+    {
+        addCost(gpu, tile);
+        cpu.addTile(cpuCodecOf(tile), tile.size, tile.filterOffset != 0);
+    }
+};
+
+} // namespace sluice::stream
