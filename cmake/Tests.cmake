@@ -12,6 +12,16 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND UNIX)
     file(CHMOD ${SLUICE_TOOL_PATH} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endif()
 
+# Paths come from a header that few tests include, so that a compiler's cache serves the other
+# tests of every checkout.
+set(test_paths "// Paths of this build.\n#pragma once
+#define SLUICE_TEST_DATA_DIR \"${PROJECT_SOURCE_DIR}/tests/data\"
+#define SLUICE_SHADER_DIR \"${PROJECT_SOURCE_DIR}/shaders\"
+#define SLUICE_GLSLANG \"${SLUICE_GLSLANG}\"\n")
+if(TARGET sluice_tool)
+    string(APPEND test_paths "#define SLUICE_TOOL_PATH \"${SLUICE_TOOL_PATH}\"\n")
+endif()
+
 # Clang's -Wconversion warns in C++ about more than GCC's. Libraries and tool are free of these
 # warnings too; tests are not.
 add_library(sluice_test_warnings INTERFACE)
@@ -26,11 +36,8 @@ function(sluice_test name)
     # The libraries are optimized; the code of the tests is compiled in half the time with -O1.
     target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:$<$<CONFIG:Release>:-O1>>)
     target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
-    target_compile_definitions(${name} PRIVATE
-        SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders"
-        SLUICE_GLSLANG="${SLUICE_GLSLANG}")
+    target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/tests)
     if(TARGET sluice_tool)
-        target_compile_definitions(${name} PRIVATE SLUICE_TOOL_PATH="${SLUICE_TOOL_PATH}")
         target_compile_definitions(${name} PRIVATE $<$<BOOL:${SLUICE_TEST_EMULATED}>:SLUICE_TEST_EMULATED>)
         add_dependencies(${name} sluice_tool)
     endif()
@@ -89,7 +96,7 @@ if(UNIX AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
     sluice_common(sluice_broken_driver)
     target_include_directories(sluice_broken_driver SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR})
     target_link_libraries(sluice_broken_driver PRIVATE ${CMAKE_DL_LIBS})
-    target_compile_definitions(sluice_tests PRIVATE SLUICE_BROKEN_DRIVER_PATH="$<TARGET_FILE:sluice_broken_driver>")
+    string(APPEND test_paths "#define SLUICE_BROKEN_DRIVER_PATH \"$<TARGET_FILE:sluice_broken_driver>\"\n")
     add_dependencies(sluice_tests sluice_broken_driver)
 elseif(UNIX)
     target_compile_definitions(sluice_tests PRIVATE SLUICE_TEST_LOADS_NO_DRIVERS)
@@ -134,9 +141,10 @@ endif()
 # A test makes a map and runs the viewer on it.
 if(TARGET sluice_viewer)
     sluice_test(viewer_test tests/viewer/viewer_run_test.cpp tests/viewer/viewer_maps.cpp)
-    target_compile_definitions(viewer_test PRIVATE SLUICE_VIEWER_PATH="$<TARGET_FILE:sluice_viewer>")
+    string(APPEND test_paths "#define SLUICE_VIEWER_PATH \"$<TARGET_FILE:sluice_viewer>\"\n")
     add_dependencies(viewer_test sluice_viewer)
 endif()
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/tests/test_paths.h CONTENT ${test_paths})
 
 # The samples check their own results. Exit code 77 means that there is no device.
 if(SLUICE_BUILD_TOOL)

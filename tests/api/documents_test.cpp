@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "test_paths.h"
+
 namespace fs = std::filesystem;
 
 namespace {

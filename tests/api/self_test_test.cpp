@@ -6,6 +6,7 @@
 #include "tests/support/packed_archives.h"
 #include "tests/support/short_runs.h"
 #include "tests/tool/tool_run.h"
+#include "test_paths.h"
 
 #include "api/backend.h"
 #include "vulkan/context.h"

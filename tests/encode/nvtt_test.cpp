@@ -12,6 +12,7 @@
 #include "encode/image/texture.h"
 #include "tests/support/blocks.h"
 #include "tests/support/images.h"
+#include "test_paths.h"
 
 using namespace sluice;
 using namespace sluice::test;

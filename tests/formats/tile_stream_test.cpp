@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats/archive_layout.h"
+#include "test_paths.h"
 
 namespace {
 

@@ -3,6 +3,7 @@
 // named after one such trap.
 #include "tests/support/devices.h"
 #include "tests/support/zstd_maker.h"
+#include "test_paths.h"
 
 #include <xxhash.h>
 #include <zdict.h>

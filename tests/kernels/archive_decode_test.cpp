@@ -6,6 +6,7 @@
 
 #include "tests/support/archive_io.h"
 #include "tests/support/filters.h"
+#include "test_paths.h"
 
 #include <xxhash.h>
 

@@ -3,6 +3,7 @@
 // must be the CPU's. SLUICE_CORPUS names a folder with inputs of fuzz_gdeflate (two bytes of
 // decompressed size, then the tile). Without it, the inputs are those of tests/data/corpus.
 #include "tests/support/gdeflate_tiles.h"
+#include "test_paths.h"
 
 #include <algorithm>
 #include <cstdlib>

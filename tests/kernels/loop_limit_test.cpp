@@ -9,6 +9,7 @@
 // kernel does so is not known.
 #include "tests/support/range_subjects.h"
 #include "tests/support/zstd_regions.h"
+#include "test_paths.h"
 
 #include "vulkan/context.h"
 

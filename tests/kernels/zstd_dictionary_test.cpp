@@ -4,6 +4,7 @@
 #include "tests/support/zstd_frames.h"
 #include "tests/support/zstd_maker.h"
 #include "tests/support/zstd_regions.h"
+#include "test_paths.h"
 
 #include <zdict.h>
 

@@ -3,6 +3,7 @@
 // interface: main does nothing; one bit of the output is flipped; only the first 4 KiB of each
 // buffer are right. Hot reload must refuse each edit, and then take the good text again.
 #include "tests/reload/hot_reload_program.h"
+#include "test_paths.h"
 
 #include <array>
 #include <cctype>

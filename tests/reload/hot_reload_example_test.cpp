@@ -38,6 +38,7 @@ void copyNothing(VkCommandBuffer, VkBuffer, VkImage, VkImageLayout, uint32_t,
 #define vkCmdCopyBufferToImage copyNothing
 namespace example {
 #include "tests/consumers/readme/decode.cpp"
+#include "test_paths.h"
 void Report::operator()(const char*, uint32_t) const {}
 } // namespace example
 #undef vkCmdCopyBufferToImage

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "test_paths.h"
+
 namespace sluice::test {
 
 namespace fs = std::filesystem;

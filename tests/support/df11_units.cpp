@@ -2,6 +2,7 @@
 #include <sluice/sluice_df11.h>
 
 #include "tests/support/df11_units.h"
+#include "test_paths.h"
 
 #include "formats/safetensors.h"
 

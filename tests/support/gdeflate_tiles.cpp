@@ -3,6 +3,7 @@
 #include <sluice/sluice_gstd.h>
 
 #include "tests/support/gdeflate_tiles.h"
+#include "test_paths.h"
 
 #include "cpu/gdeflate.h"
 #include "cpu/gstd.h"

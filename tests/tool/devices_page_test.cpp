@@ -13,6 +13,7 @@
 
 #include "tests/support/devices.h"
 #include "tests/tool/json_schema.h"
+#include "test_paths.h"
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tests/tool/json_schema.h"
+#include "test_paths.h"
 
 #include <doctest/doctest.h>
 

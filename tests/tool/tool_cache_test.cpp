@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/tool/tool_run.h"
+#include "test_paths.h"
 
 namespace sluice::test {
 namespace {

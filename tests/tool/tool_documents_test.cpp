@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs commands and reads files as docs/packing.md and docs/tool.md show them.
 #include "tests/tool/tool_run.h"
+#include "test_paths.h"
 
 #include <zstd.h>
 

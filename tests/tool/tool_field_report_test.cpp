@@ -12,6 +12,7 @@
 #include "tests/tool/json_schema.h"
 #include "tests/tool/tool_run.h"
 #include "tools/common/anonymous.h"
+#include "test_paths.h"
 
 using namespace sluice::test;
 

@@ -16,6 +16,7 @@
 #include "tests/support/filters.h"
 #include "tests/support/packed_archives.h"
 #include "tests/tool/tool_cost.h"
+#include "test_paths.h"
 
 using namespace sluice;
 using namespace sluice::test;

@@ -7,6 +7,7 @@
 #include "tests/support/tga.h"
 #include "tests/support/unpacked_texture.h"
 #include "tests/tool/tool_run.h"
+#include "test_paths.h"
 
 using namespace sluice;
 using namespace sluice::test;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tests/tool/tool_run.h"
+#include "test_paths.h"
 
 #include <algorithm>
 #include <cstdlib>

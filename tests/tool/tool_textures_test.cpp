@@ -9,6 +9,7 @@
 #include "tests/support/tga.h"
 #include "tests/tool/tool_run.h"
 #include "tests/support/unpacked_texture.h"
+#include "test_paths.h"
 
 using namespace sluice;
 using namespace sluice::test;

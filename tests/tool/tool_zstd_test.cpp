@@ -6,6 +6,7 @@
 #include "tests/support/devices.h"
 #include "tests/support/zstd_decode.h"
 #include "tests/tool/tool_cost.h"
+#include "test_paths.h"
 
 using namespace sluice::test;
 

@@ -2,6 +2,7 @@
 // Tests sluice tune: it ends, and the row that it prints is one that its device takes.
 #include "tests/support/short_runs.h"
 #include "tests/tool/json_schema.h"
+#include "test_paths.h"
 
 #include <sys/wait.h>
 

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/viewer/viewer_maps.h"
+#include "test_paths.h"
 
 namespace fs = std::filesystem;
 using namespace sluice::test;
