@@ -5,6 +5,21 @@
 #include "lib/compat.glsl"
 
 layout(constant_id = SLUICE_CONSTANT_ZSTD_CHAINS) const uint kZstdChains = 1u;
+// Where lane groups are subgroups, or emulated, all of a workgroup are a team. The lane groups of a
+// wide subgroup would wait for each other, so each is one alone.
+#ifdef SLUICE_EMU
+const uint kZstdTeam = kGroupsPerWorkgroup;
+#else
+const uint kZstdTeam = kNative ? kGroupsPerWorkgroup : 1u;
+#endif
+const uint kZstdTeams = kGroupsPerWorkgroup / kZstdTeam;
+
+void zstdTeamBarrier() {
+    if (kZstdTeam > 1u)
+        wgBarrierShared();
+    else
+        lgBarrierShared();
+}
 
 #include "lib/kernels/zstd_codes.h"
 
@@ -16,7 +31,8 @@ struct SlotMemory {
     uint slots, symbols;
 };
 SlotMemory slotMemory(uint group) {
-    return SlotMemory(group * kZstdWork, group * kZstdWork + 128u);
+    uint at = zstdTableMemory(group);
+    return SlotMemory(at, at + 128u);
 }
 
 #include "lib/fse.glsl"
@@ -26,7 +42,4 @@ layout(push_constant, std430) uniform Push { ZstdParams p; };
 #include "lib/region_params.glsl"
 #include "lib/kernels/zstd_sequences.h"
 
-void main() {
-    uint workgroup = wgIndex();
-    zstdSequences(p, workgroup * kGroupsPerWorkgroup + lgIndex(), lgIndex());
-}
+void main() { zstdSequences(p, wgIndex() * kZstdTeams + lgIndex() / kZstdTeam); }

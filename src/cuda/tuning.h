@@ -37,9 +37,10 @@ constexpr uint32_t kGstdFewWarps = 16, kGstdFewBlocksPerProcessor = 2;
 constexpr uint32_t kFilterThreads = 256, kFilterFewThreads = 512;
 constexpr uint32_t kFilterThreadsPerProcessor = 1024;
 constexpr uint32_t kDf11BlocksPerProcessor = 3;
+// A processor has shared memory for eight teams of four chains of sequences: a warp makes their
+// steps, two expand what it leaves.
+constexpr uint32_t kZstdChainsAtOnce = 4, kZstdTeamWarps = 3;
 // Not measured: 13 KB of shared memory a block would allow more, but not more registers.
-// A processor has shared memory for nine warps of four chains of sequences.
-constexpr uint32_t kZstdChainsAtOnce = 4;
 constexpr uint32_t kZstdExpandThreads = 256, kZstdExpandBlocksPerProcessor = 5;
 // An interval move runs few warps, each with many loads in flight. With more warps, the L2 cache
 // evicts sectors of which a warp has used only a part, before the warp uses the rest.
@@ -168,7 +169,7 @@ inline CudaTuning tuningFor(const CudaTraits& device)
     row.floatDecode = {device.floatBlocks, 6, device.processors, 8, sm90};
     row.df11.workgroups = device.df11Blocks;
     row.fseTables = {4096};
-    row.zstd = {1 << 20, 1024, device.processors * 9, kZstdSteps};
+    row.zstd = {1 << 20, 1024, device.processors * 8, kZstdSteps};
     row.zstdLiteralsBeside = sm90;
     return row;
 }

@@ -8,14 +8,33 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kGroupsPerWorkgroup = 1, kZstdChains = kZstdChainsAtOnce,
+constexpr uint32_t kGroupsPerWorkgroup = kZstdTeamWarps, kZstdChains = kZstdChainsAtOnce,
+                   kZstdTeam = kGroupsPerWorkgroup, kZstdTeams = 1,
                    kThreads = kGroupsPerWorkgroup * kWarpSize;
+
+__device__ void zstdTeamBarrier() { wgBarrierShared(); }
 
 } // namespace
 } // namespace sluice
 
-#include "cuda/lib/fse.cuh"
 #include "kernels/zstd_codes.h"
+#include "cuda/lib/slots.cuh"
+
+namespace sluice {
+namespace {
+
+// Tables are built where the rings are later.
+__device__ SlotMemory slotMemory(uint32_t group)
+{
+    uint32_t* const words = sZstdWork + zstdTableMemory(group);
+    return {reinterpret_cast<uint8_t*>(words), words + 128};
+}
+
+} // namespace
+} // namespace sluice
+
+#define SLUICE_FSE_MEMORY
+#include "cuda/lib/fse.cuh"
 #include "kernels/fse.h"
 #include "kernels/zstd_sequences.h"
 
@@ -25,8 +44,7 @@ namespace {
 __global__ void __launch_bounds__(kThreads) zstdSequencesKernel(ZstdParams params)
 {
     letNextLaunchBegin(); // literals, which need nothing that this leaves
-    const uint32_t warp = uniform(warpIndex());
-    zstdSequences(params, blockIdx.x * kGroupsPerWorkgroup + warp, warp);
+    zstdSequences(params, blockIdx.x);
 }
 
 } // namespace
@@ -36,8 +54,8 @@ cudaError_t loadZstdSequences(CudaTraits&) { return load(zstdSequencesKernel); }
 cudaError_t launchZstdSequences(cudaStream_t stream, const ZstdParams& params)
 {
     const uint32_t groups = params.slots * params.groups;
-    return launch(stream, zstdSequencesKernel,
-                  (groups + kGroupsPerWorkgroup - 1) / kGroupsPerWorkgroup, kThreads, params);
+    return launch(stream, zstdSequencesKernel, SLUICE_ZS_TEAMS(groups, kZstdChains), kThreads,
+                  params);
 }
 
 } // namespace sluice

@@ -147,7 +147,7 @@
     X(zstd_literals, "zstd_literals", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways,            \
       sizeLaneGroup, constantsNone, T::zstd, chooseAsItIs)                                         \
     X(zstd_sequences, "zstd_sequences", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways,          \
-      sizeLaneGroup, constantsZstdSequences, T::zstd, chooseAsItIs)                                \
+      sizeZstdSequences, constantsZstdSequences, T::zstd, chooseAsItIs)                            \
     X(zstd_place, "zstd_place", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways, sizeLaneGroup,   \
       constantsNone, T::zstd, chooseAsItIs)                                                        \
     X(zstd_expand, "zstd_expand", SLUICE_KERNELS_ZSTD, Need::always, appliesAlways,                \

@@ -25,12 +25,17 @@ SluiceStatus VulkanBackend::cmdZstd(SluiceCommands commands, const SluiceZstdInf
                                           Pipeline::zstd_bytes,     Pipeline::zstd_hash};
         const Pipeline pipeline = pipelines[size_t(step)];
         const uint32_t lanes = m_pipelines.workgroup(pipeline);
-        const bool byBlock = step == ZstdStep::literals || step == ZstdStep::sequences;
-        const uint64_t wanted = byBlock                            ? 32 * zstdLaneGroups(params)
-                                : step == ZstdStep::bytes          ? zstdThreads(params)
-                                : step == ZstdStep::expand         ? uint64_t(lanes) * params.slots
-                                : pipeline == Pipeline::zstd_place ? zstdPlaceThreads(params)
-                                                                   : params.slots;
+        const uint32_t groups = uint32_t(zstdLaneGroups(params));
+        uint64_t wanted = params.slots;
+        if (step == ZstdStep::literals) wanted = uint64_t(32) * groups;
+        if (step == ZstdStep::bytes) wanted = zstdThreads(params);
+        if (step == ZstdStep::expand) wanted = uint64_t(lanes) * params.slots;
+        if (pipeline == Pipeline::zstd_place) wanted = zstdPlaceThreads(params);
+        if (step == ZstdStep::sequences) {
+            const uint32_t each = m_machine.traits.zstdTeamsPerWorkgroup(),
+                           teams = SLUICE_ZS_TEAMS(groups, m_machine.tuning.zstdChains);
+            wanted = uint64_t(lanes) * ((teams + each - 1) / each);
+        }
         // Literals go to parts of scratch that no sequence uses, so there is no barrier between the
         // two. To keep the barrier check from reporting them, they are not declared as accesses.
         const bool beside = step == ZstdStep::literals && params.pass != SLUICE_ZS_READ_DICTIONARY;

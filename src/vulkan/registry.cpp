@@ -93,6 +93,10 @@ uint32_t sizeIntervals(const Device&, const Tuning& tuning)
     return 32 * tuning.workgroup.intervalShares;
 }
 uint32_t sizeGstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.gstdExpand; }
+uint32_t sizeZstdSequences(const Device&, const Tuning& tuning)
+{
+    return tuning.workgroup.zstdSequences;
+}
 uint32_t sizeZstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.zstdExpand; }
 uint32_t sizeFilter(const Device&, const Tuning& tuning) { return tuning.workgroup.filter; }
 // Only where a lane group is a subgroup or half of one may a workgroup of float_decode have several

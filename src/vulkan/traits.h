@@ -60,6 +60,10 @@ struct DeviceTraits {
     // of either.
     uint32_t tilesPerWorkgroup() const { return subgroupSize <= 32 ? 1 : subgroupSize / 32; }
 
+    // Returns how many teams a workgroup of zstd_sequences has: one, but the lane groups of a wide
+    // subgroup are a team each.
+    uint32_t zstdTeamsPerWorkgroup() const { return isEmulated() ? 1 : tilesPerWorkgroup(); }
+
     // Each of the functions below returns whether the device can run certain pipelines.
 
     // The pipelines of gdeflate.comp with two lane groups per tile.

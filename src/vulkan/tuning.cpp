@@ -9,13 +9,14 @@ namespace sluice {
 
 namespace {
 
-// Returns how many chains, at most `most`, a lane group of zstd_sequences has memory for.
-uint32_t zstdChains(const DeviceTraits& device, uint32_t most)
+// Returns how many chains, at most `most`, a team of zstd_sequences has memory for, if its workgroup
+// has `lanes` invocations.
+uint32_t zstdChains(const DeviceTraits& device, uint32_t lanes, uint32_t most)
 {
     // Subgroups that are emulated take up to 32 bytes an invocation.
-    const uint32_t lanes = std::max(32u, device.subgroupSize), groups = lanes / 32,
-                   other = 32 * lanes + groups * SLUICE_ZS_TABLE_BYTES;
-    while (most > 1 && most * groups * SLUICE_ZS_CHAIN_BYTES + other > device.sharedBytes)
+    const uint32_t groups = lanes / 32, other = 32 * lanes + groups * SLUICE_ZS_TABLE_BYTES,
+                   teams = device.zstdTeamsPerWorkgroup();
+    while (most > 1 && most * teams * SLUICE_ZS_CHAIN_BYTES + other > device.sharedBytes)
         --most;
     return most;
 }
@@ -68,7 +69,8 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     // A large GPU has the memory for large turns, and needs them.
     row.zstd = {1 << 20, processors >= 32 ? 1024u : 128u, std::max(9 * processors, 16u),
                 kZstdSteps};
-    row.zstdChains = zstdChains(device, 4);
+    row.workgroup.zstdSequences = native ? 96 : std::max(32u, device.subgroupSize);
+    row.zstdChains = 4;
     return row;
 }
 
@@ -99,7 +101,11 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
     sizes.gstdExpand = powerOfTwo(fit(sizes.gstdExpand, 64, 50));
     sizes.zstdExpand = fit(sizes.zstdExpand, 256, 52);
     sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
-    row.zstdChains = zstdChains(device, row.zstdChains);
+    sizes.zstdSequences =
+        device.hasNativeLaneGroups()
+            ? fit(sizes.zstdSequences, SLUICE_ZS_CHAIN_BYTES, SLUICE_ZS_TABLE_BYTES / 32)
+            : lanes;
+    row.zstdChains = zstdChains(device, sizes.zstdSequences, row.zstdChains);
     // A lane group that consists of several subgroups, or is emulated, has a workgroup to itself;
     // the lane groups of one subgroup (`together`) stay together.
     const uint32_t together = std::max(1u, device.subgroupSize / 32);

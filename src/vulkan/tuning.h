@@ -33,6 +33,8 @@ struct VulkanTuning {
         uint32_t filter;         // 256: an SM runs two
         uint32_t intervalShares; // lane groups of a workgroup, in the interval kernels
         uint32_t zstdExpand;     // 256, as gstdExpand; not measured
+        // 96: a subgroup makes steps, two expand them. Only where lane groups are subgroups.
+        uint32_t zstdSequences;
     } workgroup;
 
     LookbackTuning lookback;
@@ -113,8 +115,8 @@ struct VulkanTuning {
 
     Df11Tuning df11;
     ZstdTuning zstd; // chosen by calculation (docs/notes/zstd.md)
-    // The most blocks whose sequences a lane group decodes at once: 4, so that a processor runs
-    // nine lane groups of 25 KB.
+    // The most blocks whose sequences a team of lane groups decodes at once: 4, so that a processor
+    // runs eight teams of 27 KB.
     uint32_t zstdChains;
 };
 
@@ -140,6 +142,7 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filter, 128, 256),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.intervalShares, 1, 4),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.zstdExpand, 64, 512),
+    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.zstdSequences, 32, 256),
     SLUICE_TUNING_FIELD(VulkanTuning, lookback.scannerTiles, 2, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 2, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),

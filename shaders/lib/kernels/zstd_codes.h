@@ -9,17 +9,25 @@
 
 SLUICE_KERNEL_BEGIN
 
-// The states of the three tables of each chain of a lane group. A state is a word: bits 0-6 all
+// The states of the three tables of each chain of a team. A state is a word: bits 0-6 all
 // bits that a sequence takes for this table (for the next state and extra bits), bits 7-10 those
 // for the next state, bits 11-19 the base of the next state, from bit 20 on the symbol. The sum of
 // three such words has the number of all bits of a sequence in its lowest bits.
 SLUICE_CONSTANT u32 kZstdStates = 1280u;
-SLUICE_SHARED u32 sZstdStates[kGroupsPerWorkgroup * kZstdChains * kZstdStates];
-// The memory of a chain: its ring of 128 words, and two words for each of 32 steps. The number of
-// words is odd, so that chains do not meet in one bank. Tables of GLSL are built in the first 384.
-SLUICE_CONSTANT u32 kZstdChainWords = 193u;
-SLUICE_CONSTANT u32 kZstdWork = kZstdChains < 2u ? 384u : kZstdChainWords * kZstdChains;
-SLUICE_SHARED u32 sZstdWork[kGroupsPerWorkgroup * kZstdWork];
+SLUICE_SHARED u32 sZstdStates[kZstdTeams * kZstdChains * kZstdStates];
+// The memory of a chain: its ring, and twice two words for each of 32 steps. The number of words is
+// odd, so that chains do not meet in one bank. Each lane group builds tables in kZstdTableWords of
+// the same words: a byte for each slot and a word for each symbol.
+SLUICE_CONSTANT u32 kZstdRing = 128u, kZstdTableWords = 384u;
+SLUICE_CONSTANT u32 kZstdChainWords = kZstdRing + 1u + 128u;
+SLUICE_CONSTANT u32 kZstdWork = kZstdTableWords * kZstdTeam > kZstdChainWords* kZstdChains
+                                    ? kZstdTableWords* kZstdTeam
+                                    : kZstdChainWords* kZstdChains;
+SLUICE_SHARED u32 sZstdWork[kZstdTeams * kZstdWork];
+// Returns where lane group `group` of the workgroup builds its tables.
+SLUICE_DEVICE u32 zstdTableMemory(u32 group) {
+    return group / kZstdTeam * kZstdWork + group % kZstdTeam * kZstdTableWords;
+}
 // Returns where the states of a table begin.
 SLUICE_DEVICE u32 zstdTableAt(u32 kind) { return kind == 0u ? 0u : kind == 1u ? 512u : 768u; }
 

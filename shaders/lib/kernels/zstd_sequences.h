@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A step of the Zstandard decode: the tables and the bits of sequences, of phases 2 and 3. A lane
-// group takes up to kZstdChains blocks at a time, of about as many sequences each (zstd_place.h).
+// A step of the Zstandard decode: the tables and the bits of sequences, of phases 2 and 3. A team of
+// lane groups takes up to kZstdChains blocks at a time, of about as many sequences each
+// (zstd_place.h).
 //
-// First it builds the three tables of each block in shared memory. A table that is repeated is
+// First the team builds the three tables of each block in shared memory. A table that is repeated is
 // built once more, from the description in the block that owns it; that takes less than handing it
 // on would.
 //
-// The three states and the position in the bits of a block are one chain of dependent steps. Lane k
-// makes 32 steps of block k's, with the bits in a ring in shared memory, and leaves symbols and
-// positions. Then, for one block after the other, each lane expands one sequence: it takes its
-// extra bits, and sums over the lanes give its place. Meanwhile the words that the next steps may
-// need are loaded. Repeated offsets are found as those of Gstd are (gstd_sequences.glsl): each lane
-// looks for the lane below whose offset it takes. The offsets with which the block begins are not
-// known yet, so markers stand for them.
+// The three states and the position in the bits of a block are one chain of dependent steps, which
+// nothing can make shorter, so whatever else there is to do stays out of it. In a round, lane k of
+// the team's first lane group makes up to 32 steps of block k's chain, with the bits in a ring in
+// shared memory, and leaves states and positions. Meanwhile the other lane groups, the helpers,
+// expand what it left in the round before: each takes a block, and each of its lanes a sequence. The
+// lane takes its extra bits, and sums over the lanes give its place. The helper also loads the words
+// that the next rounds may need. A team of one lane group does one after the other.
 //
-// The includer defines kZstdChains, and what fse.h needs, with zstd_codes.h before it.
+// Repeated offsets are found as those of Gstd are (gstd_sequences.glsl): each lane looks for the
+// lane below whose offset it takes. The offsets with which the block begins are not known yet, so
+// markers stand for them.
+//
+// The includer defines kZstdChains, kZstdTeam, which is the number of lane groups of a team,
+// kZstdTeams, the number of teams of a workgroup, zstdTeamBarrier(), which waits for the team, and
+// what fse.h needs, with zstd_codes.h before it.
 #ifndef SLUICE_KERNELS_ZSTD_SEQUENCES_H
 #define SLUICE_KERNELS_ZSTD_SEQUENCES_H
 
@@ -26,30 +33,47 @@ SLUICE_KERNEL_BEGIN
 SLUICE_CONSTANT u32 kMode = 0u, kStatus = 1u, kLog = 2u, kEntries = 3u, kUsed = 4u, kGiven = 5u;
 SLUICE_SHARED u32 sZstdGiven[kGroupsPerWorkgroup * kGiven];
 
-// A step of the chain takes 89 bits at most, so 32 steps take no more than 90 words. Each round
-// loads at most kZstdLoads words; there are kZstdRing, of which two may be in use above the
-// position.
+// A step of the chain takes 89 bits at most. The ring has kZstdRing words, of which two may be in
+// use above the position; a round loads at most kZstdLoads of them. The first word of the ring stands
+// behind the last one once more, so that two words from any place on can be loaded.
+SLUICE_CONSTANT int kZstdStepBits = 89;
 SLUICE_CONSTANT int kZstdLoads = 96;
-SLUICE_CONSTANT int kZstdRing = 128;
+// A round makes 13 steps at least, or all that are left.
+SLUICE_CONSTANT u32 kZstdMostRounds = SLUICE_ZS_BLOCK_BYTES / SLUICE_ZS_MIN_MATCH / 13u + 3u;
 
-SLUICE_DEVICE u32 zstdRing(u32 work, int word) {
-    return sZstdWork[work + (u32(word) & u32(kZstdRing - 1))];
-}
+// `word` is the number of a word of the bits.
+SLUICE_DEVICE u32 zstdRingAt(u32 work, int word) { return work + (u32(word) & (kZstdRing - 1u)); }
 SLUICE_DEVICE u32 zstdRingBits(u32 work, int at) {
-    return funnelRight(zstdRing(work, at >> 5), zstdRing(work, (at >> 5) + 1), u32(at) & 31u);
+    u32 from = zstdRingAt(work, at >> 5);
+    return funnelRight(sZstdWork[from], sZstdWork[from + 1u], u32(at) & 31u);
 }
-SLUICE_DEVICE u32 zstdStepAt(u32 work, u32 step) { return work + u32(kZstdRing) + 2u * step; }
+SLUICE_DEVICE void zstdSetRing(u32 work, int word, u32 value) {
+    u32 at = zstdRingAt(work, word);
+    sZstdWork[at] = value;
+    if (at == work) sZstdWork[work + kZstdRing] = value;
+}
+// Returns where step `step` of a round is; rounds use two buffers in turn. The states are in its
+// first word, 9 bits each, the position in its second.
+SLUICE_DEVICE u32 zstdStepAt(u32 work, u32 turn, u32 step) {
+    return work + kZstdRing + 1u + 64u * turn + 2u * step;
+}
 
-// The lanes share these words of a chain.
+// The team shares these words of a chain. Words with a turn are two, which rounds write in turn, so
+// that all can read those of the round before.
 SLUICE_CONSTANT u32 kBitsAt = 0u; // address, two words, and number of the words of the bits
 SLUICE_CONSTANT u32 kBitsCount = 2u;
-SLUICE_CONSTANT u32 kFilled = 3u; // the lowest word of the bits that is in the ring
-SLUICE_CONSTANT u32 kPosition = 4u;
-SLUICE_CONSTANT u32 kTarget = 5u; // address of the block's sequences, two words
-SLUICE_CONSTANT u32 kCount = 7u;  // of them
-SLUICE_CONSTANT u32 kTaken = 8u, kMatches = 9u, kRepeats = 10u; // so far
-SLUICE_CONSTANT u32 kStateWords = 13u;
-SLUICE_SHARED u32 sZstdChains[kGroupsPerWorkgroup * kZstdChains * kStateWords];
+SLUICE_CONSTANT u32 kTarget = 3u; // address of the block's sequences, two words
+SLUICE_CONSTANT u32 kCount = 5u;  // of them
+SLUICE_CONSTANT u32 kEntry = 6u;  // of the turn's order, plus 1; 0: there is no block
+SLUICE_CONSTANT u32 kTaken = 7u, kMatches = 8u, kRepeats = 9u; // of the sequences expanded so far
+SLUICE_CONSTANT u32 kStart = 12u;                              // the first states, as in a step
+SLUICE_CONSTANT u32 kBegin = 13u;      // of the bits; no position if they are damaged
+SLUICE_CONSTANT u32 kPosition = 14u;   // with a turn: behind the round's steps
+SLUICE_CONSTANT u32 kMade = 16u;       // with a turn: the round's steps
+SLUICE_CONSTANT u32 kDone = 18u;       // with a turn: sequences that have been expanded
+SLUICE_CONSTANT u32 kFilled = 20u;     // with a turn: the lowest word of the bits in the ring
+SLUICE_CONSTANT u32 kStateWords = 23u; // an odd number, so that chains do not meet in one bank
+SLUICE_SHARED u32 sZstdChains[kZstdTeams * kZstdChains * kStateWords];
 
 // -----------------------------------------------------------------------------------------------
 // Tables
@@ -141,9 +165,8 @@ SLUICE_DEVICE ZstdTable zstdFindTable(SLUICE_IN(ZstdSlot) slot, u32 block, u32 k
     return table;
 }
 
-// Builds the three tables of a block, the lane group's number `chain`; `entries` is memory of the
-// lane group. Returns whether that
-// succeeded. `logs` receives 4 bits for each, `used` the bytes of the block's own descriptions.
+// Builds the three tables of a block for chain `chain` of the workgroup; `entries` is memory of the
+// lane group, number groupHere of the workgroup. Returns whether that succeeded. `logs` receives 4 bits for each, `used` the bytes of the block's own descriptions.
 SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, bool on, u32 block,
                               u64 entries, SLUICE_OUT(u32, logs), SLUICE_OUT(u32, used)) {
     u32 given = groupHere * kGiven;
@@ -203,36 +226,51 @@ SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, b
 // The chain of states of a lane's block.
 struct ZstdChain {
     u32 literals, offsets, matches; // states
-    int position, begin;            // of the bits; begin: no position if they are damaged
+    int position;
 };
 
-// Makes the next `steps` steps, at most 32. With `ends` the last of them has no next state.
-SLUICE_DEVICE void zstdSteps(SLUICE_INOUT(ZstdChain, c), u32 work, u32 states, u32 steps,
+SLUICE_DEVICE u32 zstdPackStates(SLUICE_IN(ZstdChain) c) {
+    return c.literals | c.offsets << 9 | c.matches << 18;
+}
+SLUICE_DEVICE void zstdSetStates(SLUICE_INOUT(ZstdChain, c), u32 packed) {
+    c.literals = packed & 511u;
+    c.offsets = packed >> 9 & 511u;
+    c.matches = packed >> 18;
+}
+
+// Makes the next `steps` steps, 1 to 32, from shared word `first` on. With `ends` the last of them
+// has no next state.
+SLUICE_DEVICE void zstdSteps(SLUICE_INOUT(ZstdChain, c), u32 work, u32 states, u32 first, u32 steps,
                              bool ends) {
+    // Steps beyond the last one do no harm, and without a test each takes less time. They are taken
+    // back afterwards.
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < steps; i += 4u) {
         SLUICE_UNROLL
         for (u32 k = 0u; k < 4u; ++k) {
-            if (i + k < steps) {
-                u32 l = sZstdStates[states + c.literals],
-                    o = sZstdStates[states + zstdTableAt(1u) + c.offsets],
-                    m = sZstdStates[states + zstdTableAt(2u) + c.matches];
-                sZstdWork[zstdStepAt(work, i + k)] = l >> 20 | o >> 20 << 6 | m >> 20 << 12;
-                sZstdWork[zstdStepAt(work, i + k) + 1u] = u32(c.position);
-                u32 lBits = l >> 7 & 15u, oBits = o >> 7 & 15u, mBits = m >> 7 & 15u;
-                c.position -= int((l + o + m) & 127u);
-                // The bits of the three states are the last of the sequence.
-                u32 window = zstdRingBits(work, c.position);
-                if (ends && i + k + 1u == steps) {
-                    c.position += int(lBits + oBits + mBits);
-                } else {
-                    c.offsets = (o >> 11 & 511u) + zstdLow(window, oBits);
-                    window >>= oBits;
-                    c.matches = (m >> 11 & 511u) + zstdLow(window, mBits);
-                    c.literals = (l >> 11 & 511u) + zstdLow(window >> mBits, lBits);
-                }
-            }
+            u32 l = sZstdStates[states + c.literals],
+                o = sZstdStates[states + zstdTableAt(1u) + c.offsets],
+                m = sZstdStates[states + zstdTableAt(2u) + c.matches];
+            sZstdWork[first + 2u * (i + k)] = zstdPackStates(c);
+            sZstdWork[first + 2u * (i + k) + 1u] = u32(c.position);
+            c.position -= int((l + o + m) & 127u);
+            // The bits of the three states are the last of the sequence.
+            u32 window = zstdRingBits(work, c.position), oBits = o >> 7 & 15u, mBits = m >> 7 & 15u;
+            c.offsets = (o >> 11 & 511u) + zstdLow(window, oBits);
+            c.matches = (m >> 11 & 511u) + zstdLow(window >> oBits, mBits);
+            c.literals = (l >> 11 & 511u) + zstdLow(window >> (oBits + mBits), l >> 7 & 15u);
         }
+    }
+    if ((steps & 3u) != 0u) {
+        zstdSetStates(c, sZstdWork[first + 2u * steps]);
+        c.position = int(sZstdWork[first + 2u * steps + 1u]);
+    }
+    if (ends) {
+        ZstdChain last = c;
+        zstdSetStates(last, sZstdWork[first + 2u * (steps - 1u)]);
+        c.position += int((sZstdStates[states + last.literals] >> 7 & 15u) +
+                          (sZstdStates[states + zstdTableAt(1u) + last.offsets] >> 7 & 15u) +
+                          (sZstdStates[states + zstdTableAt(2u) + last.matches] >> 7 & 15u));
     }
 }
 
@@ -240,11 +278,14 @@ struct ZstdSequence {
     u32 literals, match, offset; // the offset's value as it is stored
 };
 
-// Takes the extra bits of step i.
-SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 i) {
-    u32 symbols = sZstdWork[zstdStepAt(work, i)];
-    int at = int(sZstdWork[zstdStepAt(work, i) + 1u]);
-    u32 l = symbols & 63u, o = symbols >> 6 & 63u, m = symbols >> 12 & 63u;
+// Takes the extra bits of the step at shared word `step`.
+SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 states, u32 step) {
+    ZstdChain c;
+    zstdSetStates(c, sZstdWork[step]);
+    int at = int(sZstdWork[step + 1u]);
+    u32 l = sZstdStates[states + c.literals] >> 20,
+        o = sZstdStates[states + zstdTableAt(1u) + c.offsets] >> 20,
+        m = sZstdStates[states + zstdTableAt(2u) + c.matches] >> 20;
     u32 lBits = zstdExtraBits(SLUICE_ZS_LITERAL_LENGTHS, l),
         mBits = zstdExtraBits(SLUICE_ZS_MATCH_LENGTHS, m);
     ZstdSequence s;
@@ -325,9 +366,10 @@ SLUICE_DEVICE u32 zstdOffset(bool on, SLUICE_IN(ZstdSequence) s,
     return value;
 }
 
-// Prepares the chain of a block, whose sequences' bits begin behind `used` bytes of descriptions.
-SLUICE_DEVICE ZstdChain zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bool on,
-                                       u32 block, u32 logs, u32 used) {
+// Prepares the chain of a block, whose tables have logarithms `logs` and whose sequences' bits begin
+// behind `used` bytes of descriptions.
+SLUICE_DEVICE void zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bool on, u32 block,
+                                  u32 logs, u32 used) {
     u32 lane = lgLane(),
         first = min(zstdBlockWord(z, block, SLUICE_ZS_BLOCK_SEQUENCES_AT), z.sequenceRoom),
         count = on ? zstdBlockWord(z, block, SLUICE_ZS_BLOCK_SEQUENCES) : 0u,
@@ -343,49 +385,71 @@ SLUICE_DEVICE ZstdChain zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 wor
                         zstdBlockWord(z, block, SLUICE_ZS_BLOCK_TABLE_BYTES) - used);
     if (!bits.valid) count = 0u;
     // The ring begins with the words up to the one above the first bits.
-    int filled = (bits.end >> 5) + 2 - kZstdRing;
+    int filled = (bits.end >> 5) + 2 - int(kZstdRing);
     SLUICE_UNROLL
-    for (int i = 0; i < kZstdRing; i += 32) {
-        u32 word = u32(filled + i) + lane;
-        sZstdWork[work + (word & u32(kZstdRing - 1))] =
-            word < bits.count ? loadWord(bits.words, word) : 0u;
+    for (int i = 0; i < int(kZstdRing); i += 32) {
+        int word = filled + i + int(lane);
+        u32 value = u32(word) < bits.count ? loadWord(bits.words, u32(word)) : 0u;
+        if (on) zstdSetRing(work, word, value);
     }
+    if (!on || lane != 0u) return;
     ZstdChain c;
     u32 lLog = logs & 15u, oLog = logs >> 4 & 15u, mLog = logs >> 8;
     c.position = bits.end - int(lLog + oLog + mLog);
-    c.begin = bits.valid ? bits.begin : 0x7fffffff;
     u32 window = zstdWindow(bits, c.position);
     c.matches = zstdLow(window, mLog);
     window >>= mLog;
     c.offsets = zstdLow(window, oLog);
     c.literals = zstdLow(window >> oLog, lLog);
-    if (lane == 0u) {
-        u64 target = add64(z.sequences, mul64(first, 8u));
-        sZstdChains[state + kBitsAt] = lowWord(bits.words);
-        sZstdChains[state + kBitsAt + 1u] = highWord(bits.words);
-        sZstdChains[state + kBitsCount] = bits.count;
-        sZstdChains[state + kFilled] = u32(filled);
-        sZstdChains[state + kPosition] = u32(c.position);
-        sZstdChains[state + kTarget] = lowWord(target);
-        sZstdChains[state + kTarget + 1u] = highWord(target);
-        sZstdChains[state + kCount] = count;
-        sZstdChains[state + kTaken] = 0u;
-        sZstdChains[state + kMatches] = 0u;
-        for (u32 i = 0u; i < SLUICE_ZS_REPEATS; ++i)
-            sZstdChains[state + kRepeats + i] = zstdMarker(i);
+    u64 target = add64(z.sequences, mul64(first, 8u));
+    sZstdChains[state + kBitsAt] = lowWord(bits.words);
+    sZstdChains[state + kBitsAt + 1u] = highWord(bits.words);
+    sZstdChains[state + kBitsCount] = bits.count;
+    sZstdChains[state + kTarget] = lowWord(target);
+    sZstdChains[state + kTarget + 1u] = highWord(target);
+    sZstdChains[state + kCount] = count;
+    sZstdChains[state + kTaken] = 0u;
+    sZstdChains[state + kMatches] = 0u;
+    for (u32 i = 0u; i < SLUICE_ZS_REPEATS; ++i)
+        sZstdChains[state + kRepeats + i] = zstdMarker(i);
+    sZstdChains[state + kStart] = zstdPackStates(c);
+    sZstdChains[state + kBegin] = bits.valid ? u32(bits.begin) : 0x7fffffffu;
+    for (u32 turn = 0u; turn < 2u; ++turn) {
+        sZstdChains[state + kPosition + turn] = u32(c.position);
+        sZstdChains[state + kMade + turn] = 0u;
+        sZstdChains[state + kDone + turn] = 0u;
+        sZstdChains[state + kFilled + turn] = u32(filled);
     }
-    return c;
 }
 
-// Expands the next sequences of a block, of which `done` are behind, and loads words for the next
-// round.
-SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 done) {
-    u32 lane = lgLane(), state = chain * kStateWords, count = sZstdChains[state + kCount],
-        taken = sZstdChains[state + kTaken], matches = sZstdChains[state + kMatches],
-        wordCount = sZstdChains[state + kBitsCount];
-    int filled = int(sZstdChains[state + kFilled]), position = int(sZstdChains[state + kPosition]),
-        room = kZstdRing - 2 - ((position >> 5) - filled);
-    u32 steps = on ? min(count - done, 32u) : 0u;
+// Makes the steps of a round of the lane's chain, of whose `count` steps `decoded` are behind.
+// Returns how many are behind then.
+SLUICE_DEVICE u32 zstdChainRound(SLUICE_INOUT(ZstdChain, c), u32 chain, u32 work, u32 turn,
+                                 u32 decoded, u32 count) {
+    u32 state = chain * kStateWords, steps = 0u;
+    if (decoded < count) {
+        // The ring has the bits of 13 steps at least.
+        int bits = c.position - 32 * int(sZstdChains[state + kFilled + (turn ^ 1u)]);
+        steps = min(min(count - decoded, 32u), u32(max(bits, 0)) / u32(kZstdStepBits));
+        if (steps != 0u)
+            zstdSteps(c, work, chain * kZstdStates, zstdStepAt(work, turn, 0u), steps,
+                      decoded + steps == count);
+    }
+    sZstdChains[state + kPosition + turn] = u32(c.position);
+    sZstdChains[state + kMade + turn] = steps;
+    return decoded + steps;
+}
+
+// Expands the sequences of a chain's round before the one of `turn`, and loads words for the next
+// one.
+SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 turn) {
+    u32 lane = lgLane(), state = chain * kStateWords, before = turn ^ 1u,
+        done = sZstdChains[state + kDone + before], taken = sZstdChains[state + kTaken],
+        matches = sZstdChains[state + kMatches], wordCount = sZstdChains[state + kBitsCount];
+    int filled = int(sZstdChains[state + kFilled + before]),
+        position = int(sZstdChains[state + kPosition + before]),
+        room = int(kZstdRing) - 2 - ((position >> 5) - filled);
+    u32 steps = on ? sZstdChains[state + kMade + before] : 0u;
     int loads = on ? min(max(room, 0), kZstdLoads) : 0;
     u64 words = joinU64(sZstdChains[state + kBitsAt], sZstdChains[state + kBitsAt + 1u]);
     u64 target = joinU64(sZstdChains[state + kTarget], sZstdChains[state + kTarget + 1u]);
@@ -393,13 +457,14 @@ SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 done) {
     repeats.first = sZstdChains[state + kRepeats];
     repeats.second = sZstdChains[state + kRepeats + 1u];
     repeats.third = sZstdChains[state + kRepeats + 2u];
-    u32 word = u32(filled) - 1u - lane, value = 0u;
-    if (word < wordCount && int(lane) < loads) value = loadWord(words, word);
+    int word = filled - 1 - int(lane);
+    u32 value = 0u;
+    if (u32(word) < wordCount && int(lane) < loads) value = loadWord(words, u32(word));
     bool has = lane < steps;
     ZstdSequence s;
     s.literals = s.match = 0u;
     s.offset = 1u;
-    if (has) s = zstdExpand(work, lane);
+    if (has) s = zstdExpand(work, chain * kZstdStates, zstdStepAt(work, before, lane));
     u32 literalsBefore, literalsSum, lengthsBefore, lengthsSum;
     lgScan(s.literals, literalsBefore, literalsSum);
     lgScan(s.match, lengthsBefore, lengthsSum);
@@ -410,16 +475,16 @@ SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 done) {
         storeWord(target, 2u * (done + lane), (at & 0x1ffffu) | offset << 17);
         storeWord(target, 2u * (done + lane) + 1u, (literal & 0x1ffffu) | offset >> 15 << 17);
     }
-    if (int(lane) < loads) sZstdWork[work + (word & u32(kZstdRing - 1))] = value;
+    if (int(lane) < loads) zstdSetRing(work, word, value);
     // Few rounds take more than 32 words.
     SLUICE_DONT_UNROLL
     for (int i = int(lane) + 32; i < loads; i += 32) {
-        word = u32(filled) - 1u - u32(i);
-        sZstdWork[work + (word & u32(kZstdRing - 1))] =
-            word < wordCount ? loadWord(words, word) : 0u;
+        word = filled - 1 - i;
+        zstdSetRing(work, word, u32(word) < wordCount ? loadWord(words, u32(word)) : 0u);
     }
     if (on && lane == 0u) {
-        sZstdChains[state + kFilled] = u32(filled - loads);
+        sZstdChains[state + kDone + turn] = done + steps;
+        sZstdChains[state + kFilled + turn] = u32(filled - loads);
         // Sums beyond the size of a block are faults, however large; they must not overflow.
         sZstdChains[state + kTaken] = min(taken + literalsSum, 1u << 24);
         sZstdChains[state + kMatches] = min(matches + lengthsSum, 1u << 24);
@@ -439,86 +504,117 @@ SLUICE_DEVICE void zstdEndChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 block, boo
         zstdSetBlockWord(z, block, SLUICE_ZS_BLOCK_REPEATS + i, sZstdChains[state + kRepeats + i]);
 }
 
-// Decodes the sequences of `blocks` blocks, from number `first` of the turn's order on.
-SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 groupHere, u32 first, u32 blocks,
-                              u64 entries) {
-    u32 lane = lgLane(), base = groupHere * kZstdChains, work = groupHere * kZstdWork,
-        state = (base + min(lane, kZstdChains - 1u)) * kStateWords, own = 0u, most = 0u;
-    bool chained = lane < kZstdChains;
-    if (chained) sZstdChains[state + kCount] = 0u;
+// -----------------------------------------------------------------------------------------------
+// The team
+
+// Builds the tables of `blocks` blocks, from number `first` of the turn's order on, and prepares
+// their chains. Lane groups of the team have memory for descriptions from number `entry` on, if
+// there are as many.
+SLUICE_DEVICE void zstdBegin(SLUICE_IN(ZstdParams) p, u32 base, u32 work, u32 first, u32 blocks,
+                             u32 entry) {
+    u32 lane = lgLane(), member = lgIndex() % kZstdTeam,
+        builders = min(min(kZstdTeam, kZstdChains), max(p.slots * p.groups, entry + 1u) - entry);
+    bool all = blocks != 0u;
+    if (lane < kZstdChains && member == 0u) {
+        sZstdChains[(base + lane) * kStateWords + kCount] = 0u;
+        sZstdChains[(base + lane) * kStateWords + kEntry] = 0u;
+        sZstdChains[(base + lane) * kStateWords + kDone] = 0u;
+        sZstdChains[(base + lane) * kStateWords + kDone + 1u] = 0u;
+    }
+    zstdTeamBarrier();
+    u32 number = entry + min(member, builders - 1u);
+    u64 entries = add64(zstdSlot(p, number / p.groups).entries,
+                        mul64(number % p.groups, SLUICE_ZS_ENTRY_BYTES));
     // Rings lie where tables are built, so they come after all tables.
     SLUICE_DONT_UNROLL
-    for (u32 k = 0u; k < kZstdChains; ++k) {
-        bool on = k < blocks;
+    for (u32 i = 0u; i < kZstdChains; i += builders) {
+        u32 k = i + member, logs, used;
+        bool on = all && member < builders && k < blocks;
         if (!wgAny(on)) continue;
-        u32 entry = on ? zstdOrdered(p, first + k) : 0u, logs, used;
-        ZstdSlot z = zstdSlot(p, entry / p.maxBlocks);
-        on = zstdTables(z, groupHere, base + k, on, entry % p.maxBlocks, entries, logs, used);
-        if (lane == k && on) {
-            own = entry + 1u;
-            sZstdChains[state + kCount] = own;
-            sZstdChains[state + kTaken] = logs;
-            sZstdChains[state + kMatches] = used;
+        u32 own = on ? zstdOrdered(p, first + k) : 0u, chain = base + min(k, kZstdChains - 1u);
+        ZstdSlot z = zstdSlot(p, own / p.maxBlocks);
+        on = zstdTables(z, lgIndex(), chain, on, own % p.maxBlocks, entries, logs, used);
+        if (on && lane == 0u) {
+            sZstdChains[chain * kStateWords + kEntry] = own + 1u;
+            sZstdChains[chain * kStateWords + kTaken] = logs;
+            sZstdChains[chain * kStateWords + kMatches] = used;
         }
     }
-    ZstdChain c;
-    c.literals = c.offsets = c.matches = 0u;
-    c.position = c.begin = 0;
+    zstdTeamBarrier();
     SLUICE_DONT_UNROLL
-    for (u32 k = 0u; k < kZstdChains; ++k) {
-        lgBarrierShared();
-        u32 at = (base + k) * kStateWords, entry = sZstdChains[at + kCount],
-            logs = sZstdChains[at + kTaken], used = sZstdChains[at + kMatches];
-        bool on = entry != 0u;
+    for (u32 i = 0u; i < kZstdChains; i += kZstdTeam) {
+        u32 k = i + member, chain = base + min(k, kZstdChains - 1u), at = chain * kStateWords,
+            own = k < kZstdChains ? sZstdChains[at + kEntry] : 0u, logs = sZstdChains[at + kTaken],
+            used = sZstdChains[at + kMatches];
+        bool on = own != 0u;
         if (!wgAny(on)) continue;
         lgBarrierShared();
-        entry = max(entry, 1u) - 1u;
-        ZstdSlot z = zstdSlot(p, entry / p.maxBlocks);
-        ZstdChain begun = zstdBeginChain(z, base + k, work + k * kZstdChainWords, on,
-                                         entry % p.maxBlocks, on ? logs : 0u, on ? used : 0u);
-        if (lane == k) c = begun;
+        own = max(own, 1u) - 1u;
+        zstdBeginChain(zstdSlot(p, own / p.maxBlocks), chain,
+                       work + (chain - base) * kZstdChainWords, on, own % p.maxBlocks,
+                       on ? logs : 0u, on ? used : 0u);
     }
-    lgBarrierShared();
-    for (u32 k = 0u; k < kZstdChains; ++k)
-        most = max(most, sZstdChains[(base + k) * kStateWords + kCount]);
-    u32 count = chained ? sZstdChains[state + kCount] : 0u;
-    SLUICE_DONT_UNROLL
-    for (u32 done = 0u; wgAny(done < most); done += 32u) {
-        if (done < count) {
-            u32 steps = min(count - done, 32u);
-            zstdSteps(c, work + lane * kZstdChainWords, (base + lane) * kZstdStates, steps,
-                      done + steps == count);
-            sZstdChains[state + kPosition] = u32(c.position);
-        }
-        lgBarrierShared();
-        SLUICE_DONT_UNROLL
-        for (u32 k = 0u; k < kZstdChains; ++k) {
-            bool on = done < sZstdChains[(base + k) * kStateWords + kCount];
-            if (wgAny(on)) zstdExpandRound(base + k, work + k * kZstdChainWords, on, done);
-        }
-        lgBarrierShared();
-    }
-    bool good = lgLoopsGoOn();
-    if (own == 0u) return;
-    ZstdSlot z = zstdSlot(p, (own - 1u) / p.maxBlocks);
-    zstdEndChain(z, base + lane, (own - 1u) % p.maxBlocks, c.position == c.begin);
-    if (!good) zstdFault(z, 0u, 0u, 0u, SLUICE_ST_INTERNAL);
+    zstdTeamBarrier();
 }
 
-// `group` is the lane group's number in the dispatch, groupHere its number in the workgroup.
-SLUICE_DEVICE void zstdSequences(SLUICE_IN(ZstdParams) p, u32 group, u32 groupHere) {
-    u32 groups = p.slots * p.groups, before, total;
+// Decodes the sequences of `blocks` blocks.
+SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u32 entry) {
+    u32 team = lgIndex() / kZstdTeam, member = lgIndex() % kZstdTeam, base = team * kZstdChains,
+        work = team * kZstdWork, lane = lgLane(), mine = base + min(lane, kZstdChains - 1u),
+        state = mine * kStateWords;
+    zstdBegin(p, base, work, first, blocks, entry);
+    bool chained = member == 0u && lane < kZstdChains, helps = kZstdTeam == 1u || member != 0u;
+    u32 helpers = max(kZstdTeam, 2u) - 1u, helper = kZstdTeam == 1u ? 0u : member - 1u,
+        count = sZstdChains[state + kCount], decoded = 0u;
+    ZstdChain c;
+    zstdSetStates(c, sZstdChains[state + kStart]);
+    c.position = int(sZstdChains[state + kPosition]);
+    bool left = lgBallot(lane < kZstdChains && count != 0u) != 0u;
+    SLUICE_DONT_UNROLL
+    for (u32 round = 0u; round < kZstdMostRounds && wgAny(left); ++round) {
+        u32 turn = round & 1u;
+        if (chained)
+            decoded = zstdChainRound(c, mine, work + lane * kZstdChainWords, turn, decoded, count);
+        SLUICE_DONT_UNROLL
+        for (u32 i = 0u; i < kZstdChains; i += helpers) {
+            u32 k = i + helper, chain = base + min(k, kZstdChains - 1u), at = chain * kStateWords;
+            bool own = helps && k < kZstdChains,
+                 on = own && sZstdChains[at + kDone + (turn ^ 1u)] < sZstdChains[at + kCount];
+            if (own && !on && lane == 0u) // as it was in the round before
+                sZstdChains[at + kDone + turn] = sZstdChains[at + kCount];
+            if (wgAny(on))
+                zstdExpandRound(chain, work + (chain - base) * kZstdChainWords, on, turn);
+        }
+        zstdTeamBarrier();
+        left = lgBallot(lane < kZstdChains && sZstdChains[state + kDone + turn] < count) != 0u;
+    }
+    bool good = lgLoopsGoOn() && !left;
+    u32 order = sZstdChains[state + kEntry];
+    if (chained && order != 0u) {
+        ZstdSlot z = zstdSlot(p, (order - 1u) / p.maxBlocks);
+        zstdEndChain(z, mine, (order - 1u) % p.maxBlocks,
+                     c.position == int(sZstdChains[state + kBegin]));
+        if (!good) zstdFault(z, 0u, 0u, 0u, SLUICE_ST_INTERNAL);
+    }
+    zstdTeamBarrier();
+}
+
+// `team` is the team's number in the dispatch.
+SLUICE_DEVICE void zstdSequences(SLUICE_IN(ZstdParams) p, u32 team) {
+    u32 groups = p.slots * p.groups, teams = SLUICE_ZS_TEAMS(groups, kZstdChains), before, total;
     lgScan(loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_BINS + lgLane()), before, total);
-    // A lane group has more than one chain only if all that run at once would have one.
-    u32 each = min(total / p.spread + 1u, kZstdChains);
-    ZstdSlot z = zstdSlot(p, group < groups ? group / p.groups : 0u);
-    u64 entries = add64(z.entries, mul64(group % p.groups, SLUICE_ZS_ENTRY_BYTES));
+    // A team has more than one chain only if all that run at once would have one, or if there are
+    // more blocks than the teams of a dispatch would take.
+    u32 least = (total + teams * SLUICE_ZS_BLOCK_TURNS - 1u) / (teams * SLUICE_ZS_BLOCK_TURNS),
+        each = min(max(total / p.spread + 1u, least), kZstdChains);
     // A block that a driver does not let come to its turn is seen when blocks are placed.
     SLUICE_DONT_UNROLL
     for (u32 turn = 0u; turn < SLUICE_ZS_BLOCK_TURNS; ++turn) {
-        u32 at = ((p.begin / p.groups + turn) * groups + group) * each;
-        bool on = group < groups && at < total;
-        if (wgAny(on)) zstdDecode(p, groupHere, at, on ? min(each, total - at) : 0u, entries);
+        u32 at = ((p.begin / p.groups + turn) * teams + team) * each;
+        bool on = team < teams && at < total;
+        if (wgAny(on))
+            zstdDecode(p, at, on ? min(each, total - at) : 0u,
+                       min(team * kZstdChains, groups - 1u));
     }
 }
 

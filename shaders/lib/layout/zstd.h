@@ -140,9 +140,11 @@ struct ZstdParams {
 #define SLUICE_ZS_TURN_BINS 0u
 #define SLUICE_ZS_TURN_PLACED 32u
 #define SLUICE_ZS_BINS 32u
-// Shared memory of the sequences' step: of a chain, and for building tables at most.
-#define SLUICE_ZS_CHAIN_BYTES 5952u
+// Shared memory of the sequences' step: of a chain, and for what a lane group builds tables in.
+#define SLUICE_ZS_CHAIN_BYTES 6240u
 #define SLUICE_ZS_TABLE_BYTES 2048u
+// A dispatch has a team for each `chains` of its lane groups.
+#define SLUICE_ZS_TEAMS(groups, chains) (((groups) + (chains)-1u) / (chains))
 #define SLUICE_ZS_NOT_DECODED 0xffffffffu // SLUICE_ZS_BLOCK_TAKEN before sequences are decoded
 
 // Words that say what the decoder has found in the dictionary, and how many bytes they take.

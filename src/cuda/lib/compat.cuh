@@ -118,6 +118,7 @@ __device__ inline void wgBarrierShared() { __syncthreads(); }
 __device__ inline bool wgAny(bool condition) { return condition; }
 __device__ inline u32 lgUniform(u32 value) { return uniform(value); }
 __device__ inline u32 lgLane() { return laneIndex(); }
+__device__ inline u32 lgIndex() { return uniform(warpIndex()); }
 __device__ inline u32 lgFirst() { return threadIdx.x & ~31u; }
 __device__ inline u32 lgLanesBelow() { return lanesBelow(); }
 __device__ inline void lgBarrierShared() { __syncwarp(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables in CUDA: what shaders/lib/kernels/fse.h asks of its includer, with shared memory for
-// the table of each lane group. The includer defines kGroupsPerWorkgroup before; it includes
-// kernels/fse.h itself.
+// the table of each lane group. The includer defines kGroupsPerWorkgroup before, or, with
+// SLUICE_FSE_MEMORY, has slotMemory(); it includes kernels/fse.h itself.
 #pragma once
 
 #include "layout/fse.h"
@@ -10,6 +10,7 @@
 namespace sluice {
 namespace {
 
+#ifndef SLUICE_FSE_MEMORY
 __shared__ struct {
     alignas(4) uint8_t slots[1u << SLUICE_FSE_LOG_MAX];
     uint32_t symbols[SLUICE_FSE_SYMBOLS];
@@ -19,6 +20,7 @@ __device__ SlotMemory slotMemory(uint32_t group)
 {
     return {sSlots[group].slots, sSlots[group].symbols};
 }
+#endif
 
 // Returns the mask of the lanes that have the same symbol as this one; symbols are below 2^bits.
 __device__ inline uint32_t fseSame(uint32_t symbol, uint32_t bits)

@@ -229,6 +229,7 @@ std::vector<Knob> codecKnobs()
         choose("fseTables.laneGroups", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
         choose("fseTables.warps", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
         leave("workgroup.zstdExpand", isForZstd),
+        leave("workgroup.zstdSequences", isForZstd),
         leave("zstd.expandBytes", isForZstd),
         leave("zstd.scratchMegabytes", isForZstd),
         leave("zstd.steps", isForBenchmarks),
