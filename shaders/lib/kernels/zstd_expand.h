@@ -167,17 +167,28 @@ SLUICE_DEVICE u32 zstdNumberAt(u32 own) {
            u32(bitCount(sZstdMarks[word] & ((2u << (own & 31u)) - 1u) & 0xfffffffeu));
 }
 
-// Makes the group's bytes, as far as they do not copy others of it. The group begins at byte `base`
-// of the output.
-SLUICE_DEVICE void zstdMake(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s, u32 base, u32 low,
-                            u32 high) {
-    u32 own = kZstdBytes * wgInvocation(), marks = sZstdMarks[own >> 5] >> (own & 31u), word = 0u,
-        links = 0u, number = 0u, offset = 1u, literal = 0u;
+// Where a byte comes from, two bits for each.
+SLUICE_CONSTANT u32 kZstdFromGroup = 0u, kZstdFromLiterals = 1u, kZstdFromOutput = 2u,
+                    kZstdFromDictionary = 3u;
+
+// Holds what each byte of an invocation is made of: its place there, or, with kZstdFromGroup, what
+// sZstdMade has for it.
+struct ZstdFound {
+    u32 kinds;
+    u32 at[kZstdBytes];
+};
+
+SLUICE_DEVICE ZstdFound zstdFind(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s, u32 base, u32 low,
+                                 u32 high) {
+    ZstdFound found;
+    u32 own = kZstdBytes * wgInvocation(), marks = sZstdMarks[own >> 5] >> (own & 31u), number = 0u,
+        offset = 1u, literal = 0u;
     int match = 0, past = 0;
     if (own < high) number = zstdNumberAt(own);
+    found.kinds = 0u;
     SLUICE_UNROLL
     for (u32 k = 0u; k < kZstdBytes; ++k) {
-        u32 place = own + k, made = kZstdKnown;
+        u32 place = own + k;
         bool begins = k != 0u && (marks >> k & 1u) != 0u;
         number += begins ? 1u : 0u;
         ++past;
@@ -191,33 +202,44 @@ SLUICE_DEVICE void zstdMake(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s, u32 
             past = int(place) - match;
             if (past >= int(offset)) past = int(u32(past) % max(offset, 1u));
         }
-        if (place >= low && place < high) {
-            int from = match - int(offset) + past;
-            if (past >= 0 && from >= int(low)) {
-                made = u32(from);
-                links = 1u;
-            } else {
-                bool copied = past >= 0;
-                u64 memory = s.literals;
-                u32 at = base + u32(from);
-                if (!copied) {
-                    at = zstdLiteralAt(s, literal + place);
-                } else if (int(base - s.frameBegin) + from >= 0) {
-                    memory = z.destination;
-                } else { // the dictionary's content stands before the frame
-                    memory = z.dictionary;
-                    at += z.dictionarySize - s.frameBegin;
-                }
-                made |= expandLoad(memory, at);
-            }
-        }
-        word |= made << 16u * (k & 1u);
-        if ((k & 1u) != 0u) {
-            sZstdMade[place >> 1] = word;
-            word = 0u;
-        }
+        int from = match - int(offset) + past;
+        bool copied = past >= 0, inside = place >= low && place < high,
+             before = int(base - s.frameBegin) + from < 0;
+        // The dictionary's content stands before the frame.
+        u32 outside = base + u32(from) + (before ? z.dictionarySize - s.frameBegin : 0u),
+            kind = !copied  ? kZstdFromLiterals
+                   : before ? kZstdFromDictionary
+                            : kZstdFromOutput;
+        bool links = copied && from >= int(low);
+        found.at[k] = !inside  ? kZstdKnown
+                      : links  ? u32(from)
+                      : copied ? outside
+                               : zstdLiteralAt(s, literal + place);
+        found.kinds |= inside && !links ? kind << 2u * k : 0u;
     }
-    if (links != 0u) sZstdOpen[0] = 1u;
+    return found;
+}
+
+// Makes the group's bytes, as far as they do not copy others of it. The group begins at byte `base`
+// of the output. All bytes are found before the first is loaded, so that the loads do not wait for
+// each other.
+SLUICE_DEVICE void zstdMake(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s, u32 base, u32 low,
+                            u32 high) {
+    u32 own = kZstdBytes * wgInvocation();
+    ZstdFound found = zstdFind(z, s, base, low, high);
+    SLUICE_UNROLL
+    for (u32 k = 0u; k < kZstdBytes; ++k) {
+        u32 kind = found.kinds >> 2u * k & 3u;
+        u64 memory = s.literals;
+        if (kind == kZstdFromOutput) memory = z.destination;
+        if (kind == kZstdFromDictionary) memory = z.dictionary;
+        if (kind != kZstdFromGroup) found.at[k] = kZstdKnown | expandLoad(memory, found.at[k]);
+    }
+    SLUICE_UNROLL
+    for (u32 k = 0u; k < kZstdBytes; k += 2u) {
+        sZstdMade[(own + k) >> 1] = found.at[k] | found.at[k + 1u] << 16;
+        if ((found.at[k] & found.at[k + 1u] & kZstdKnown) == 0u) sZstdOpen[0] = 1u;
+    }
 }
 
 // Follows the chains of the group. Returns whether all of them have ended, which is so after
