@@ -33,17 +33,26 @@ SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, 
     u32 window = zstdWindow(bits, position), own = zstdLow(window >> log, log),
         other = zstdLow(window, log), count = 0u, word = 0u;
     SLUICE_DONT_UNROLL
-    for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; ++i) {
-        u32 state = sZstdTable[groupHere * kZstdTable + own], n = state >> 16;
-        word |= (state >> 8 & 255u) << (i & 3u) * 8u;
+    for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; i += 4u) {
+        // Four weights have 24 bits at most.
+        window = zstdWindow(bits, position - 32);
+        word = 0u;
+        SLUICE_UNROLL
+        for (u32 k = 0u; k < 4u; ++k) {
+            if (position >= bits.begin && count < SLUICE_ZS_MAX_WEIGHTS) {
+                u32 state = sZstdTable[groupHere * kZstdTable + own], n = state >> 16;
+                word |= (state >> 8 & 255u) << 8u * k;
+                own = other;
+                other = (state & 255u) + (window >> 1 >> (31u - n));
+                window <<= n;
+                position -= int(n);
+                ++count;
+            }
+        }
         sZstdWeights[groupHere * 64u + (i >> 2)] = word;
-        if ((i & 3u) == 3u) word = 0u;
-        position -= int(n);
-        own = other;
-        other = (state & 255u) + zstdLow(zstdWindow(bits, position), n);
-        count = i + 1u;
     }
     if (position >= bits.begin || count == SLUICE_ZS_MAX_WEIGHTS) return 0u;
+    if ((count & 3u) == 0u) word = 0u;
     word |= (sZstdTable[groupHere * kZstdTable + own] >> 8 & 255u) << (count & 3u) * 8u;
     sZstdWeights[groupHere * 64u + (count >> 2)] = word;
     return count + 1u;
@@ -189,7 +198,8 @@ SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUI
     lgBarrierShared();
     on = on && longest;
     u32 tableLog = min(log, SLUICE_ZS_MAX_CODE_LENGTH), words = on ? 1u << tableLog >> 1 : 0u;
-    SLUICE_DONT_UNROLL
+    // Searches of several rows overlap.
+    SLUICE_UNROLL_BY(4)
     for (u32 row = 0u; row < words; row += 32u) {
         u32 word = 0u;
         if (row + lane >= words) continue;
