@@ -14,6 +14,18 @@ constexpr uint32_t kGroupsPerWorkgroup = 2, kThreads = kGroupsPerWorkgroup * kWa
 
 #include "cuda/lib/fse.cuh"
 #include "kernels/zstd_tree.h"
+
+namespace sluice {
+namespace {
+
+__device__ inline u32 zstdEntry(u32 groupHere, u32 value)
+{
+    return reinterpret_cast<const uint16_t*>(sZstdTable + groupHere * kZstdTable)[value];
+}
+
+} // namespace
+} // namespace sluice
+
 #include "kernels/fse.h"
 #include "kernels/zstd_literals.h"
 

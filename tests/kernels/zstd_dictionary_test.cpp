@@ -122,7 +122,8 @@ TEST_CASE("zstd dictionaries: codewords of 12 bits, in one stream and in four")
     const Given dictionary = given(parts.bytes);
     std::vector<ZstdCase> cases;
     for (const uint32_t streams : {1u, 4u}) {
-        for (const size_t count : {6u, 9u, 13u, 100u, 1000u}) {
+        for (const size_t count : {6u, 9u, 13u, 100u, 900u, 5000u}) {
+            if (streams == 1 && count > 1023) continue;
             ZstdMaker maker;
             maker.content.clear();
             maker.state = parts.state;

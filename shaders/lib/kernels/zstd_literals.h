@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A step of the Zstandard decode: the trees of literals, of phase 2, and their streams, of phase 3.
 // A lane group takes one block at a time. It builds a table with an entry for each value of the
-// next bits; then a lane decodes each stream. A tree that is used again is built again. Codes of 12
-// bits, which only dictionaries have, get no table, but a search for the length of each codeword.
+// next bits, and decodes the streams with it (zstd_streams.h). A tree that is used again is built
+// again.
 //
 // Before all other steps, a lane group reads the dictionary.
 //
@@ -11,6 +11,7 @@
 #define SLUICE_KERNELS_ZSTD_LITERALS_H
 
 #include "zstd_slot.h"
+#include "zstd_streams.h"
 
 SLUICE_KERNEL_BEGIN
 
@@ -32,17 +33,26 @@ SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, 
     u32 window = zstdWindow(bits, position), own = zstdLow(window >> log, log),
         other = zstdLow(window, log), count = 0u, word = 0u;
     SLUICE_DONT_UNROLL
-    for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; ++i) {
-        u32 state = sZstdTable[groupHere * kZstdTable + own], n = state >> 16;
-        word |= (state >> 8 & 255u) << (i & 3u) * 8u;
+    for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; i += 4u) {
+        // Four weights have 24 bits at most.
+        window = zstdWindow(bits, position - 32);
+        word = 0u;
+        SLUICE_UNROLL
+        for (u32 k = 0u; k < 4u; ++k) {
+            if (position >= bits.begin && count < SLUICE_ZS_MAX_WEIGHTS) {
+                u32 state = sZstdTable[groupHere * kZstdTable + own], n = state >> 16;
+                word |= (state >> 8 & 255u) << 8u * k;
+                own = other;
+                other = (state & 255u) + (window >> 1 >> (31u - n));
+                window <<= n;
+                position -= int(n);
+                ++count;
+            }
+        }
         sZstdWeights[groupHere * 64u + (i >> 2)] = word;
-        if ((i & 3u) == 3u) word = 0u;
-        position -= int(n);
-        own = other;
-        other = (state & 255u) + zstdLow(zstdWindow(bits, position), n);
-        count = i + 1u;
     }
     if (position >= bits.begin || count == SLUICE_ZS_MAX_WEIGHTS) return 0u;
+    if ((count & 3u) == 0u) word = 0u;
     word |= (sZstdTable[groupHere * kZstdTable + own] >> 8 & 255u) << (count & 3u) * 8u;
     sZstdWeights[groupHere * 64u + (count >> 2)] = word;
     return count + 1u;
@@ -121,8 +131,8 @@ SLUICE_DEVICE u32 zstdWeightOf(u32 low, u32 high, u32 i) {
     return (i < 4u ? low : high) >> (i & 3u) * 8u & 255u;
 }
 
-// Returns the symbol whose codeword the bits begin with, and its length from bit 8 on; `value` is
-// the next `log` bits.
+// Returns the length of the codeword that the bits begin with, and its symbol from bit 8 on;
+// `value` is the next `log` bits.
 SLUICE_DEVICE u32 zstdCode(u32 groupHere, u32 log, u32 value) {
     u32 starts = groupHere * 16u, weight = 0u;
     SLUICE_UNROLL
@@ -130,12 +140,11 @@ SLUICE_DEVICE u32 zstdCode(u32 groupHere, u32 log, u32 value) {
         weight += (sZstdStarts[starts + weight + step] & 0xffffu) <= value ? step : 0u;
     u32 from = sZstdStarts[starts + weight],
         at = (from >> 16) + ((value - (from & 0xffffu)) >> ((weight - 1u) & 31u));
-    return symbolAt(slotMemory(groupHere), at & 255u) | (log + 1u - weight) << 8;
+    return (log + 1u - weight) | symbolAt(slotMemory(groupHere), at & 255u) << 8;
 }
 
-// Builds the table of the code with `count` weights. An entry has 16 bits: the symbol, and from bit
-// 8 on the length of its code. The weight of the last symbol, which is not sent, makes the sum a
-// power of 2. Returns whether the weights are right.
+// Builds the table of the code with `count` weights (zstdEntry). The weight of the last symbol,
+// which is not sent, makes the sum a power of 2. Returns whether the weights are right.
 SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUICE_OUT(u32, log)) {
     SlotMemory memory = slotMemory(groupHere);
     u32 lane = lgLane(), starts = groupHere * 16u, before, sum;
@@ -188,90 +197,20 @@ SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUI
         sZstdStarts[starts + lane] = lane == 0u ? 0u : 0xffffu;
     lgBarrierShared();
     on = on && longest;
-    u32 words = on && log <= SLUICE_ZS_MAX_CODE_LENGTH ? 1u << log >> 1 : 0u;
-    SLUICE_DONT_UNROLL
+    u32 tableLog = min(log, SLUICE_ZS_MAX_CODE_LENGTH), words = on ? 1u << tableLog >> 1 : 0u;
+    // Searches of several rows overlap.
+    SLUICE_UNROLL_BY(4)
     for (u32 row = 0u; row < words; row += 32u) {
         u32 word = 0u;
         if (row + lane >= words) continue;
         SLUICE_UNROLL
         for (u32 k = 0u; k < 2u; ++k)
-            word |= zstdCode(groupHere, log, 2u * (row + lane) + k) << 16u * k;
+            word |= zstdCode(groupHere, log, (2u * (row + lane) + k) << (log - tableLog))
+                    << 16u * k;
         sZstdTable[groupHere * kZstdTable + row + lane] = word;
     }
     lgBarrierShared();
     return on;
-}
-
-SLUICE_DEVICE u32 zstdEntry(u32 groupHere, u32 value) {
-    return sZstdTable[groupHere * kZstdTable + (value >> 1)] >> (value & 1u) * 16u & 0xffffu;
-}
-
-// Does what zstdStream does, for a code whose words have more bits than an index of the table.
-SLUICE_DEVICE bool zstdLongStream(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log,
-                                  SLUICE_IN(ZstdBits) bits, u32 to, u32 count) {
-    int position = bits.end;
-    SLUICE_DONT_UNROLL
-    for (u32 i = 0u; i < count; i += 4u) {
-        u32 word = 0u;
-        SLUICE_UNROLL
-        for (u32 k = 0u; k < 4u; ++k) {
-            if (i + k < count) {
-                u32 code = zstdCode(groupHere, log, zstdWindow(bits, position - 32) >> (32u - log));
-                word |= (code & 255u) << 8u * k;
-                position -= int(code >> 8);
-            }
-        }
-        if ((to + i) >> 2 < z.literalRoom) storeWord(z.literals, (to + i) >> 2, word);
-    }
-    return position == bits.begin;
-}
-
-// Decodes a stream of `count` literals at offset `at` of the source to byte `to` of the slot's
-// literals. Returns whether its symbols end at its first bit. One lane calls this.
-SLUICE_DEVICE bool zstdStream(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, u32 at, u32 size,
-                              u32 to, u32 count) {
-    ZstdBits bits = zstdBits(z, at, size);
-    if (!bits.valid) return false;
-    if (log > SLUICE_ZS_MAX_CODE_LENGTH) return zstdLongStream(z, groupHere, log, bits, to, count);
-    int position = bits.end;
-    SLUICE_DONT_UNROLL
-    for (u32 i = 0u; i < count; i += 4u) {
-        u32 word = 0u;
-        SLUICE_UNROLL
-        for (u32 k = 0u; k < 4u; k += 2u) {
-            // Two codewords have 22 bits at most.
-            u32 window = zstdWindow(bits, position - 32);
-            SLUICE_UNROLL
-            for (u32 j = 0u; j < 2u; ++j) {
-                u32 entry = zstdEntry(groupHere, window >> (32u - log)), n = entry >> 8;
-                if (i + k + j < count) {
-                    word |= (entry & 255u) << 8u * (k + j);
-                    window <<= n;
-                    position -= int(n);
-                }
-            }
-        }
-        if ((to + i) >> 2 < z.literalRoom) storeWord(z.literals, (to + i) >> 2, word);
-    }
-    return position == bits.begin;
-}
-
-// Decodes the one or four streams at offset `at` of the source; a lane calls this for its own.
-SLUICE_DEVICE bool zstdStreams(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, u32 at, u32 size,
-                               u32 to, u32 count, u32 streams) {
-    u32 lane = lgLane();
-    if (lane >= streams) return true;
-    if (streams == 1u) return zstdStream(z, groupHere, log, at, size, to, count);
-    if (size < 6u) return false;
-    u32 jumps = zstdWord(z, at), size0 = jumps & 0xffffu, size1 = jumps >> 16,
-        size2 = zstdWord(z, at + 4u) & 0xffffu, left = size - 6u;
-    if (size0 + size1 + size2 > left) return false;
-    u32 before = (lane > 0u ? size0 : 0u) + (lane > 1u ? size1 : 0u) + (lane > 2u ? size2 : 0u);
-    u32 own = lane == 0u ? size0 : lane == 1u ? size1 : lane == 2u ? size2 : left - before;
-    // With 6 or 9 literals the first three streams have them all.
-    u32 share = zstdStreamShare(count, streams), first = min(lane * share, count);
-    return zstdStream(z, groupHere, log, at + 6u + before, own,
-                      to + lane * zstdStreamRoom(count, streams), min(share, count - first));
 }
 
 // Reads what follows the tree of a trained dictionary, or a raw dictionary. One lane calls this.
@@ -333,21 +272,23 @@ SLUICE_DEVICE void zstdBlockLiterals(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool 
     if (builds && !built) tree.status = SLUICE_ST_BAD_CODE;
     if (reads) {
         if (lgLane() == 0u) zstdReadDictionary(from, trained, tree, entries);
-        return;
+        on = false;
     }
     // A fault in another block's tree is that block's.
     if (on && own && tree.status != SLUICE_ST_OK && lgLane() == 0u)
         zstdFault(z, SLUICE_ZS_PHASE_TABLES, block, 0u, tree.status);
-    if (!on || tree.status != SLUICE_ST_OK) return;
+    u32 decodes = on && tree.status == SLUICE_ST_OK ? 1u : 0u;
+    on = lgUniform(decodes) != 0u;
+    if (!wgAny(on)) return;
     u32 skipped = own ? tree.bytes : 0u, streams = (zstdBlockWord(z, block, SLUICE_ZS_BLOCK_INFO) &
                                                     SLUICE_ZS_INFO_FOUR_STREAMS) != 0u
                                                        ? 4u
                                                        : 1u;
-    if (!zstdStreams(z, groupHere, log, zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERALS) + skipped,
-                     zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERAL_BYTES) - skipped,
-                     zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERALS_AT),
-                     min(zstdBlockWord(z, block, SLUICE_ZS_BLOCK_SIZE), SLUICE_ZS_BLOCK_BYTES),
-                     streams))
+    if (zstdStreams(
+            z, groupHere, on, log, zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERALS) + skipped,
+            zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERAL_BYTES) - skipped,
+            zstdBlockWord(z, block, SLUICE_ZS_BLOCK_LITERALS_AT),
+            min(zstdBlockWord(z, block, SLUICE_ZS_BLOCK_SIZE), SLUICE_ZS_BLOCK_BYTES), streams))
         zstdFault(z, SLUICE_ZS_PHASE_SYMBOLS, block, 0u, SLUICE_ST_BAD_CODE);
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The table of a lane group's code of literals in shared memory, which first has the states of the
 // code of the weights. Included before kernels/fse.h, which stores states by zstdSetState.
+//
+// Behind it the includer defines zstdEntry(groupHere, value), which returns the table's 16 bits for
+// `value`, the next 11 bits or fewer: from bit 0 on the length of their first codeword, from bit 8
+// on its symbol. A codeword of 12 bits has only its length there.
 #ifndef SLUICE_KERNELS_ZSTD_TREE_H
 #define SLUICE_KERNELS_ZSTD_TREE_H
 
