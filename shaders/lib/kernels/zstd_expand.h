@@ -37,7 +37,10 @@ SLUICE_CONSTANT u32 kZstdKnown = 0x8000u;
 SLUICE_SHARED u32 sZstdMarks[kZstdMarks];
 SLUICE_SHARED u32 sZstdNumbers[kZstdMarks]; // of the sequence at place 32 * i, if it was given
 SLUICE_SHARED u32 sZstdCovers[kZstdCovers]; // a bit for each of sZstdNumbers that was
-// The place of a sequence's match, its offset, and its first literal minus the literal's place.
+// The place of a sequence's match, its offset, and where its first literal is in the literals, minus
+// the literal's place. With kZstdApart, which is added to the offset, its literals lie in two streams
+// or are one byte repeated; then the last word is the literal's number, minus its place.
+SLUICE_CONSTANT u32 kZstdApart = 0x80000000u;
 SLUICE_SHARED u32 sZstdRecords[3u * kZstdRecords];
 // 16 bits for each byte: kZstdKnown | its value, or the place that it copies.
 SLUICE_SHARED u32 sZstdMade[kZstdGroup / 2u];
@@ -138,9 +141,11 @@ SLUICE_DEVICE bool zstdMark(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s, u32 
         match = 0x7fffffffu;
         offset = 1u;
     }
+    u32 firstAt = zstdLiteralAt(s, literal), last = max(nextLiteral, literal + 1u) - 1u;
+    bool apart = zstdLiteralAt(s, last) - firstAt != last - literal || s.mask == 0u;
     sZstdRecords[3u * number] = match;
-    sZstdRecords[3u * number + 1u] = offset;
-    sZstdRecords[3u * number + 2u] = literal - u32(place);
+    sZstdRecords[3u * number + 1u] = offset | (apart ? kZstdApart : 0u);
+    sZstdRecords[3u * number + 2u] = (apart ? literal : firstAt) - u32(place);
     bool carried = place <= int(low);
     u32 at = carried ? 0u : u32(place), cover = (at + 31u) >> 5;
     if (!carried) atomicOr(SLUICE_AT(sZstdMarks[at >> 5]), 1u << (at & 31u));
@@ -184,6 +189,7 @@ SLUICE_DEVICE ZstdFound zstdFind(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s,
     u32 own = kZstdBytes * wgInvocation(), marks = sZstdMarks[own >> 5] >> (own & 31u), number = 0u,
         offset = 1u, literal = 0u;
     int match = 0, past = 0;
+    bool apart = false;
     if (own < high) number = zstdNumberAt(own);
     found.kinds = 0u;
     SLUICE_UNROLL
@@ -198,23 +204,25 @@ SLUICE_DEVICE ZstdFound zstdFind(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdSource) s,
             match = int(sZstdRecords[record]);
             offset = sZstdRecords[record + 1u];
             literal = sZstdRecords[record + 2u];
-            // A match that is longer than its offset repeats what is before it.
+            apart = offset >= kZstdApart;
+            offset &= ~kZstdApart;
             past = int(place) - match;
-            if (past >= int(offset)) past = int(u32(past) % max(offset, 1u));
+            // A match that is longer than its offset repeats what is before it. Those that begin
+            // here have not come so far.
+            if (k == 0u && past >= int(offset)) past = int(u32(past) % max(offset, 1u));
         }
         int from = match - int(offset) + past;
         bool copied = past >= 0, inside = place >= low && place < high,
-             before = int(base - s.frameBegin) + from < 0;
+             before = z.dictionarySize != 0u && int(base - s.frameBegin) + from < 0;
         // The dictionary's content stands before the frame.
         u32 outside = base + u32(from) + (before ? z.dictionarySize - s.frameBegin : 0u),
             kind = !copied  ? kZstdFromLiterals
                    : before ? kZstdFromDictionary
                             : kZstdFromOutput;
         bool links = copied && from >= int(low);
-        found.at[k] = !inside  ? kZstdKnown
-                      : links  ? u32(from)
-                      : copied ? outside
-                               : zstdLiteralAt(s, literal + place);
+        u32 literalAt = min(literal + place, s.last);
+        if (apart) literalAt = zstdLiteralAt(s, literal + place);
+        found.at[k] = !inside ? kZstdKnown : links ? u32(from) : copied ? outside : literalAt;
         found.kinds |= inside && !links ? kind << 2u * k : 0u;
     }
     return found;
