@@ -6,6 +6,7 @@
 #include "tests/support/intervals.h"
 #include "tests/support/packed_archives.h"
 #include "tests/support/range_subjects.h"
+#include "tests/support/short_runs.h"
 #include "tests/support/uastc.h"
 #include "tests/support/zstd_regions.h"
 
@@ -321,6 +322,7 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("ignored members: decoders, filters, checksums and interval moves")
 {
+    if (skipsOtherSizes()) return;
     std::set<std::string> seen; // a subject of each command, type and description is enough
     for (const Subject& subject : rangeSubjects())
         if (seen.insert(subject.name.substr(0, subject.name.find(','))).second)
@@ -334,6 +336,7 @@ TEST_CASE("ignored members: decoders, filters, checksums and interval moves")
 
 TEST_CASE("ignored members: compactions, scans and reductions")
 {
+    if (skipsOtherSizes()) return;
     for (const SluiceCompactTest test : {SLUICE_COMPACT_BYTES, SLUICE_COMPACT_MASK})
         checkIgnored("compact without elements",
                      [&](uint64_t value) { return compactWithoutElements(test, value); });
@@ -349,6 +352,7 @@ TEST_CASE("ignored members: compactions, scans and reductions")
 
 TEST_CASE("ignored members: intervals and bulk operations")
 {
+    if (skipsOtherSizes()) return;
     for (const bool asOffsets : {false, true}) {
         for (const SluiceIntervalMoveKind kind :
              {SLUICE_INTERVAL_MOVE, SLUICE_INTERVAL_GATHER, SLUICE_INTERVAL_SCATTER})

@@ -5,6 +5,7 @@
 
 #include "tests/support/ignored.h"
 #include "tests/support/packed_archives.h"
+#include "tests/support/short_runs.h"
 #include "tests/support/zstd_regions.h"
 
 #include <algorithm>
@@ -144,14 +145,45 @@ TileBatch::Outcome TileBatch::run(Device& on) const
     return prepared.finish();
 }
 
+// An asset with tiles of every codec, and its archive.
 struct Sample {
-    PackedAsset asset = assetOfAllCodecs("all", 1, true);
-    Bytes file = packArchive({asset});
+    explicit Sample(PackedAsset packed) : asset(std::move(packed)), file(packArchive({asset})) {}
+    PackedAsset asset;
+    Bytes file;
 };
 
+// Has tiles of every size, up to the largest.
+const Sample& largeSample()
+{
+    static const Sample one(assetOfAllCodecs("all", 1, true));
+    return one;
+}
+
+// Has as many kinds of tiles, with a fiftieth of the bytes. Software devices decode it quickly, so
+// it is for what does not depend on sizes.
 const Sample& sample()
 {
-    static const Sample one;
+    static const Sample one([] {
+        std::mt19937 random = makeRandom(2);
+        PackedAsset asset;
+        asset.name = "small";
+        asset.add(soft(10000), SLUICE_CODEC_GDEFLATE, 4096);
+        asset.add(smoothBytes(random, 6000), SLUICE_CODEC_GDEFLATE, 4096, true);
+        asset.add(soft(10000), SLUICE_CODEC_GSTD, 8192);
+        asset.add(smoothBytes(random, 10000), SLUICE_CODEC_GSTD, 8192, true);
+        asset.add(randomBytes(random, 6000), SLUICE_CODEC_STORE, 4096);
+        Bytes few = randomBytes(random, 20000);
+        for (uint8_t& byte : few)
+            byte &= 15;
+        asset.add(few, SLUICE_CODEC_FLOAT, 16384);
+        asset.add(smoothBytes(random, 10000), SLUICE_CODEC_FLOAT, 8192, true);
+        asset.add(soft(4), SLUICE_CODEC_GDEFLATE, 4096);
+        asset.add(soft(10000), SLUICE_CODEC_ZSTD, 4096);
+        asset.add(smoothBytes(random, 6000), SLUICE_CODEC_ZSTD, 4096, true);
+        asset.add(soft(4), SLUICE_CODEC_ZSTD, 4096);
+        asset.add(soft(3003), SLUICE_CODEC_ZSTD, 1024);
+        return asset;
+    }());
     return one;
 }
 
@@ -161,7 +193,7 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tiles: every codec, with and without filters, in one batch")
 {
-    const TileBatch batch(sample().asset, sample().file);
+    const TileBatch batch(largeSample().asset, largeSample().file);
     const TileBatch::Outcome outcome = batch.run(device());
     CHECK(outcome.failed == 0);
     std::set<uint32_t> codecs;
@@ -195,6 +227,7 @@ TEST_CASE("tiles: any part of a batch")
 
 TEST_CASE("tiles: batches side by side have the results that each has alone")
 {
+    if (skipsOtherSizes()) return;
     std::vector<TileBatch> batches;
     std::vector<std::unique_ptr<PreparedBatch>> prepared;
     std::vector<SluiceTilesInfo> infos;
@@ -204,7 +237,9 @@ TEST_CASE("tiles: batches side by side have the results that each has alone")
     while (batches.size() < 8)
         batches.emplace_back(sample().asset, sample().file);
     TileBatch& damaged = batches[4];
-    damaged.source[damaged.tiles[1].sourceOffset + damaged.tiles[1].storedSize / 2] ^= 1;
+    // No decoder leaves half of a tile unread, as it may leave a bit.
+    for (uint32_t at = damaged.tiles[1].storedSize / 2; at < damaged.tiles[1].storedSize; ++at)
+        damaged.source[damaged.tiles[1].sourceOffset + at] ^= 1;
     for (const TileBatch& batch : batches) {
         prepared.push_back(std::make_unique<PreparedBatch>(device(), batch));
         infos.push_back(prepared.back()->info);
@@ -237,6 +272,7 @@ TEST_CASE("tiles: batches side by side have the results that each has alone")
 
 TEST_CASE("tiles: a damaged one fails alone")
 {
+    if (skipsOtherSizes()) return;
     const TileBatch good(sample().asset, sample().file);
     std::mt19937 random = makeRandom(7);
     for (size_t bad = 0; bad < good.tiles.size(); bad += 1 + good.tiles.size() / 4) {
@@ -257,6 +293,7 @@ TEST_CASE("tiles: a damaged one fails alone")
 
 TEST_CASE("tiles: Zstandard tiles need pipelines of their own, and take any scratch")
 {
+    if (skipsOtherSizes()) return;
     const TileBatch all(sample().asset, sample().file);
     TileBatch batch = all;
     batch.tiles.clear();
@@ -301,6 +338,7 @@ TEST_CASE("tiles: Zstandard tiles need pipelines of their own, and take any scra
 
 TEST_CASE("tiles: the status of a Zstandard frame is that of its tile")
 {
+    if (skipsOtherSizes()) return;
     const TileBatch good(sample().asset, sample().file);
     for (size_t i = 0; i < good.tiles.size(); ++i) {
         if (good.tiles[i].codec != SLUICE_CODEC_ZSTD) continue;
@@ -322,6 +360,7 @@ TEST_CASE("tiles: the status of a Zstandard frame is that of its tile")
 
 TEST_CASE("ignored members: batches of tiles")
 {
+    if (skipsOtherSizes()) return;
     TileBatch batch(sample().asset, sample().file);
     batch.flags = SLUICE_TILES_UNCHECKED;
     batch.tiles.erase(
@@ -356,6 +395,7 @@ TEST_CASE("ignored members: batches of tiles")
 
 TEST_CASE("tiles: wrong checksums, places outside the buffers, heads of float tiles")
 {
+    if (skipsOtherSizes()) return;
     TileBatch batch(sample().asset, sample().file);
     for (SluiceTile& tile : batch.tiles)
         tile.checksum ^= 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests streaming from KTX2 files to images and buffers of Vulkan on every device. The GPU decodes,
 // the CPU does, or both do.
+#include "tests/support/short_runs.h"
 #include "tests/stream/stream_gpu.h"
 #include "tests/stream/stream_ktx2.h"
 
@@ -72,7 +73,7 @@ struct Streamed {
 
 TEST_CASE("stream KTX2 to Vulkan: 2D, arrays, cubes and volumes, all levels and the smaller ones")
 {
-    if (!isVulkan()) return;
+    if (!isVulkan() || skipsOtherSizes()) return;
     const TestImage images[] = {
         {37, 60, 33, 0, 0, 1, 6},  // RGBA8
         {9, 33, 17, 0, 0, 1, 3},   // R8, whose levels end at any byte
@@ -115,7 +116,7 @@ TEST_CASE("stream KTX2 to Vulkan: 2D, arrays, cubes and volumes, all levels and 
 
 TEST_CASE("stream KTX2 to Vulkan: levels and parts of them to buffers")
 {
-    if (!isVulkan()) return;
+    if (!isVulkan() || skipsOtherSizes()) return;
     const TestImage image(131, 133, 70, 0, 0, 1, 8);
     for (const Ktx2Scheme& scheme : ktx2Schemes()) {
         CAPTURE(scheme.number);
@@ -152,7 +153,7 @@ TEST_CASE("stream KTX2 to Vulkan: levels and parts of them to buffers")
 
 TEST_CASE("stream KTX2 to Vulkan: a compressed level that is larger than a unit, to an image")
 {
-    if (!isVulkan()) return;
+    if (!isVulkan() || skipsOtherSizes()) return;
     TestImage image(131, 4096, 2064, 0, 0, 1, 2); // BC1, 4.2 MB
     uint32_t number = 0;
     for (auto& slice : image.slices[0][0])
@@ -179,7 +180,7 @@ TEST_CASE("stream KTX2 to Vulkan: a compressed level that is larger than a unit,
 
 TEST_CASE("stream KTX2 to Vulkan: damaged levels, beside tiles of an archive with checksums")
 {
-    if (!isVulkan()) return;
+    if (!isVulkan() || skipsOtherSizes()) return;
     const TestImage image(37, 60, 33, 0, 0, 1, 6);
     const Bytes good = makeKtx2(image, 2, packZstd);
     Bytes bad = good;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <utility>
 
 using namespace sluice::test;
 
@@ -231,12 +233,18 @@ Bytes damaged(const std::vector<uint32_t>& tiles)
 
 TEST_CASE("stream sides: a damaged tile has the same status by either way")
 {
-    if (!isVulkan()) return;
+    if (!isVulkan() || skipsOtherSizes()) return;
     const ParsedArchive archive(vulkanContent().file);
-    const uint32_t count = uint32_t(archive.records(VulkanContent::kSmall).size());
+    const std::vector<SluiceArchiveTile> records = archive.records(VulkanContent::kSmall);
+    const uint32_t count = uint32_t(records.size());
     std::vector<std::vector<uint32_t>> cases = {{count - 1, 1, 4}};
-    for (uint32_t tile = 0; tile < count; ++tile) // tiles of every codec
-        cases.push_back({tile});
+    // Each case decodes the whole asset, so a tile of each codec, with a filter and without, is
+    // enough.
+    std::set<std::pair<uint32_t, bool>> kinds;
+    for (uint32_t tile = 0; tile < count; ++tile)
+        if (kinds.insert({records[tile].codec, records[tile].filterOffset != 0}).second)
+            cases.push_back({tile});
+    CHECK(kinds.size() == 8);
     const auto run = [&](Decoder decoder, bool pumps) {
         std::vector<SluiceStreamEvent> events;
         Engine engine(device());

@@ -125,7 +125,10 @@ bool skipsOtherSizes()
 {
     const SluiceContextInfo info = device().info();
     const bool emulated = std::string(info.tier).rfind("emu", 0) == 0;
-    if (!isShortRunOn("llvmpipe") || info.subgroupSize == (emulated ? 32u : 8u)) return false;
+    const bool isOther = isShortRunOn("SwiftShader")
+                             ? emulated
+                             : isShortRunOn("llvmpipe") && info.subgroupSize != (emulated ? 32 : 8);
+    if (!isOther) return false;
     skipCase("SLUICE_MUTATIONS of 1,000 and more runs it with this size of subgroups");
     return true;
 }

@@ -7,8 +7,8 @@
 namespace sluice::test {
 
 // Of lavapipe's many sizes of subgroups, a short run tests what is the same for all of them with
-// only two: 8 lanes, and 32 emulated ones. Returns true for the others, after skipCase has been
-// called.
+// only two: 8 lanes, and 32 emulated ones. Of SwiftShader's it takes the one that is not emulated.
+// Returns true for the others, after skipCase has been called.
 bool skipsOtherSizes();
 
 } // namespace sluice::test
