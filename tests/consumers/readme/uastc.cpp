@@ -43,7 +43,6 @@ SluiceStatus recordUastc(SluiceContext context, SluiceCommands commands,
     info.status = sluiceVulkanBuffer(buffers.status, 0, (levelCount + 2ull) * 4);
     SluiceRequirements need = {};
     status = sluiceGetUastcRequirements(context, &info, &need);
-    // The scratch has been cleared once; commands leave it clear.
     info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);
     if (status == SLUICE_OK) status = sluiceCmdUastc(context, commands, &info);
     // [/embedding]
