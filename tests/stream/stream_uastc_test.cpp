@@ -7,6 +7,15 @@
 #include "tests/support/uastc.h"
 
 #include <algorithm>
+#include <functional>
+
+// tests/consumers/readme/uastc.cpp, which tests/kernels/uastc_test.cpp includes.
+namespace example {
+using CreateUastcImage = std::function<VkImage(const SluiceImageInfo&, const SluiceUastcFormat&)>;
+SluiceStatus streamUastc(SluiceStreamer streamer, SluiceStreamFile file, const char* name,
+                         size_t nameLength, uint32_t features, const CreateUastcImage& createImage,
+                         SluiceStreamGroup& group);
+} // namespace example
 
 using namespace sluice::test;
 
@@ -102,7 +111,7 @@ public:
         REQUIRE(count == image.levels);
     }
     // Lets the levels go to an image.
-    void toImage()
+    VkImage toImage()
     {
         VkImageCreateInfo info = {};
         info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
@@ -117,6 +126,7 @@ public:
         m_made = m_engine.makeImage(info);
         for (SluiceStreamRequest& request : requests)
             request.image.image = sluiceStreamImageHandle(m_made);
+        return m_made;
     }
     // Lets the levels go to a buffer, one after the other.
     void toBuffer()
@@ -134,7 +144,7 @@ public:
             request.buffer.offset += m_buffer.buffer.offset;
         }
     }
-    void check() const
+    void check(VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL) const
     {
         const auto* const bytes = static_cast<const uint8_t*>(m_buffer.host);
         uint64_t end = 0;
@@ -142,7 +152,7 @@ public:
             CAPTURE(request.image.level);
             const Bytes wanted = expected(request);
             if (m_made != VK_NULL_HANDLE) {
-                CHECK((m_engine.readImage(m_made, request.image, wanted.size()) == wanted));
+                CHECK((m_engine.readImage(m_made, request.image, wanted.size(), layout) == wanted));
                 continue;
             }
             const uint64_t place = request.buffer.offset - m_buffer.buffer.offset;
@@ -267,7 +277,10 @@ TEST_CASE("stream UASTC: all levels to images and buffers, from every kind of fi
             for (uint32_t i = 0; i < 3; ++i) {
                 const SluiceStreamFile file = streamer.open(*files[files.size() - 3 + i]);
                 streamed.push_back(std::make_unique<Streamed>(engine, file, image, target));
-                toImage ? streamed.back()->toImage() : streamed.back()->toBuffer();
+                if (toImage)
+                    streamed.back()->toImage();
+                else
+                    streamed.back()->toBuffer();
                 groups.push_back(streamer.submit(streamed.back()->requests));
             }
         };
@@ -387,6 +400,30 @@ TEST_CASE("stream UASTC: without its pipelines threads transcode, or Record wait
         engine.submit(VK_NULL_HANDLE, 0);
     }
     bare.checkMessages();
+}
+
+TEST_CASE("embedding example: from the name of a UASTC image to an image of another format")
+{
+    if (!isVulkan()) return;
+    needUastc(device());
+    Engine engine(device());
+    GpuStreamer streamer(device(), engine, Decoder::both);
+    MemoryFile file(archiveOf(picture(), SLUICE_CODEC_STORE, 65536));
+    const SluiceStreamFile opened = streamer.open(file);
+    std::unique_ptr<Streamed> streamed;
+    const auto createImage = [&](const SluiceImageInfo& about, const SluiceUastcFormat& chosen) {
+        CHECK(about.channel == SLUICE_UASTC_RGBA);
+        CHECK(chosen.format == kBc7);
+        streamed = std::make_unique<Streamed>(engine, opened, picture(), targetOf(kBc7));
+        return streamed->toImage();
+    };
+    SluiceStreamGroup group = 0;
+    const std::string name = SLUICE_STREAM_KTX2_NAME;
+    REQUIRE(example::streamUastc(streamer.get(), opened, name.data(), name.size(),
+                                 SLUICE_UASTC_HAS_BC, createImage, group) == SLUICE_OK);
+    CHECK(streamer.waitFor(group).status == SLUICE_OK);
+    streamed->check(VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    device().checkMessages();
 }
 
 TEST_CASE("stream UASTC: what Submit refuses")
