@@ -15,7 +15,8 @@
 //   Blocks    No call blocks. A streamer without room returns FULL and takes nothing. No lock
 //             is held across a system or driver call.
 //   Allocates Only sluiceCreateStreamer and the opening of a file allocate memory, and a thread
-//             that decodes a level of more than 1 MiB of a KTX2 file: at most a ring's size.
+//             that decodes a level of more than 1 MiB of a KTX2 file, or tiles of UASTC that it
+//             transcodes: at most a ring's size.
 //   Threads   Submit, SetPriority, Cancel, Open, Close, Pump, GetCounters and the queries about
 //             files may be called from any thread at any time. Of Record, Discard, Complete and
 //             Poll only one call may run at a time.
@@ -172,8 +173,8 @@ typedef struct SluiceStreamerRequirements {
     uint64_t scratchSize; // bytes
     uint64_t alignment;   // of the three ranges, in bytes
     // SluiceKernels that any archive may need, for sluiceCreatePipelines, but ZSTD, which only
-    // archives with tiles of that codec need. sluiceStreamGetKernels says what the tiles of a file
-    // need.
+    // archives with tiles of that codec need, and UASTC, which only such images need.
+    // sluiceStreamGetKernels says what a file needs.
     uint32_t kernels;
     // 1: output needs a host address, so that the CPU can decode for buffers and images; 0: the GPU
     // decodes alone.
@@ -295,9 +296,9 @@ SLUICE_API SluiceStatus sluiceStreamFindImage(SluiceStreamFile file, const char*
 SLUICE_API SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t asset,
                                              SluiceArchiveAsset* info);
 // Gives the SluiceKernels that the archive's tiles may need where the GPU decodes. Nothing is read
-// for it: the index says whether any tile may have a filter or the codec ZSTD, but not which other
-// codecs the tiles have, so those of all others are included. An engine that knows its codecs may
-// leave the others out.
+// for it: the index says whether any tile may have a filter or the codec ZSTD, and whether an image
+// is UASTC, but not which other codecs the tiles have, so those of all others are included. An
+// engine that knows its codecs, or does not have UASTC transcoded, may leave some out.
 SLUICE_API SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels);
 
 // Says how a file is read at present.
@@ -368,6 +369,13 @@ typedef struct SluiceStreamImage {
     // to sourceFamily, and the barrier at the end releases the level to destinationFamily. That
     // family must acquire it with the same layouts (TRANSFER_DST_OPTIMAL to newLayout).
     uint32_t sourceFamily, destinationFamily;
+    // 0: the image's format is that of the request's bytes. Otherwise these are UASTC blocks
+    // (blocks of 4 x 4 texels and 16 bytes), and the image has this VkFormat, one of those of
+    // SluiceUastcInfo::format. The blocks are transcoded in the batch that copies them, by the GPU
+    // with the pipelines of SLUICE_KERNELS_UASTC or by threads. Invalid blocks become magenta, and
+    // the group ends with FORMAT.
+    uint32_t format;
+    uint32_t formatFlags; // SluiceUastcInfo::flags
 } SluiceStreamImage;
 
 typedef struct SluiceStreamRequest {
@@ -380,21 +388,28 @@ typedef struct SluiceStreamRequest {
     uint64_t size;             // bytes, 0 .. 2^48; FROM_ARCHIVE: decoded bytes
     void* host;                // TO_HOST: address for the first byte
     SluiceBuffer buffer;       // TO_BUFFER: the destination; its size is `size`
-    SluiceStreamImage image;   // TO_IMAGE: the destination
+    // TO_IMAGE: the destination. TO_BUFFER: if format is not 0, the buffer receives what would be
+    // copied to an image, layer after layer without padding, and its size is that of these bytes:
+    // 4 for each texel of R8G8B8A8, or 8 or 16 for each block. Read are extent, layerCount, format,
+    // formatFlags and the block. It needs gpu
+    SluiceStreamImage image;
 } SluiceStreamRequest;
 
 // Makes the requests that fill levels of an image asset of an archive (sluice_image.h): one per
 // level or, where layers are stored apart as in DDS files, one per level and layer.
 //   firstLevel, levelCount  the asset's levels to fill
-//   image      the members that all requests share: image, oldLayout, newLayout, stages, accesses
-//              and families. `image->level` is the level of the VkImage that receives the asset's
-//              level `firstLevel`, and `image->firstLayer` is the layer that receives the asset's
-//              layer 0. The other members are not read
+//   image      the members that all requests share: image, oldLayout, newLayout, stages, accesses,
+//              families, and format with its flags. `image->level` is the level of the VkImage that
+//              receives the asset's level `firstLevel`, and `image->firstLayer` is the layer that
+//              receives the asset's layer 0. The other members are not read. For UASTC, format is
+//              one of those that sluiceGetUastcFormats lists for the channels of the asset (or the
+//              one of the same bits that differs in sRGB); for all others, 0 or the asset's
 //   requests   receives the requests. The file and the VkImage must live until the requests are
 //              done; `*image` is not needed after the call
 //   count      in: room in requests; out: the number of requests (also with BUFFER_SIZE)
 // Errors: ARGUMENT (no such level, or the asset is no image), NOT_OPEN, IO, FORMAT, VERSION,
-// UNSUPPORTED (UASTC, for which Vulkan has no format), BUFFER_SIZE.
+// UNSUPPORTED (a format that the asset does not have and, if it is UASTC, does not become),
+// BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
                                                      uint32_t firstLevel, uint32_t levelCount,
                                                      const SluiceStreamImage* image,
@@ -433,8 +448,9 @@ typedef struct SluiceStreamGroupInfo {
 
 // Submits a group. Errors: ARGUMENT (a range outside its asset, a size that is not the
 // destination's, a value that does not ascend ...), FULL (there is no room; nothing is taken),
-// NOT_OPEN (a file is still being opened; nothing is taken), UNSUPPORTED (an image or a semaphore
-// without gpu, or a row of more than 1 MiB), IO (a file that could not be opened).
+// NOT_OPEN (a file is still being opened; nothing is taken), UNSUPPORTED (an image, a
+// semaphore or a format without gpu, a format that UASTC does not become, or a row of more than
+// 1 MiB), IO (a file that could not be opened).
 SLUICE_API SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer,
                                            const SluiceStreamGroupInfo* info,
                                            SluiceStreamGroup* group);
@@ -527,12 +543,12 @@ typedef enum SluiceStreamEventKind {
 typedef struct SluiceStreamEvent {
     SluiceStreamEventKind kind; // what has happened
     // OK; IO; CHECKSUM (a tile is damaged, see tileStatus); FORMAT (the records of the asset's
-    // tiles are damaged); VERSION (its tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED
-    // or BUFFER_SIZE where the tiles of an archive are so small, or its filters so many, that a
-    // unit or a row of an image exceeds a batch; UNSUPPORTED and OUT_OF_MEMORY for a level of a
-    // KTX2 file that is too large. OPENED has FORMAT, CHECKSUM and VERSION for the whole file,
-    // OUT_OF_MEMORY, BUFFER_SIZE (the file is cut off), and UNSUPPORTED (the supercompression
-    // scheme of a KTX2 file).
+    // tiles are damaged; or, with tileStatus BAD_CODE, blocks of UASTC are invalid); VERSION (its
+    // tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED or BUFFER_SIZE where the tiles of
+    // an archive are so small, or its filters so many, that a unit or a row of an image exceeds a
+    // batch; UNSUPPORTED and OUT_OF_MEMORY for a level of a KTX2 file that is too large. OPENED has
+    // FORMAT, CHECKSUM and VERSION for the whole file, OUT_OF_MEMORY, BUFFER_SIZE (the file is cut
+    // off), and UNSUPPORTED (the supercompression scheme of a KTX2 file).
     SluiceStatus status;
     SluiceStreamGroup group; // RECORDED, END
     SluiceStreamFile file;   // OPENED

@@ -57,9 +57,15 @@ inline bool isUastcInPlace(const SluiceUastcInfo& info)
            info.source.size == info.destination.size;
 }
 
+// The words of all regions, which a command clears as it clears a list of statuses: with the two
+// words of a summary behind them.
+inline uint32_t uastcScratchWords(const SluiceUastcInfo& info)
+{
+    return info.maxRegionCount * SLUICE_UA_SCRATCH_WORDS;
+}
 inline SluiceRequirements uastcScratch(const SluiceUastcInfo& info)
 {
-    return {uint64_t(info.maxRegionCount) * SLUICE_UA_SCRATCH_WORDS * 4, 16, 1};
+    return {(uint64_t(uastcScratchWords(info)) + SLUICE_UA_SCRATCH_WORDS) * 4, 16, 0};
 }
 
 // lanes: the invocations of a workgroup; addressOf is as in plan_regions.h.

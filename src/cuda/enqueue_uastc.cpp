@@ -15,8 +15,10 @@ SluiceRequirements CudaBackend::uastcRequirements(const SluiceUastcInfo& info) c
 SluiceStatus CudaBackend::cmdUastc(SluiceCommands commands, const SluiceUastcInfo& info)
 {
     const cudaStream_t stream = streamFrom(commands);
-    const cudaError_t error = enqueueStatus(stream, info.status, info.maxRegionCount);
+    cudaError_t error = enqueueStatus(stream, info.status, info.maxRegionCount);
     if (error != cudaSuccess || info.maxRegionCount == 0) return statusFrom(error);
+    error = enqueueStatus(stream, info.scratch, uastcScratchWords(info));
+    if (error != cudaSuccess) return statusFrom(error);
     return statusFrom(launchUastc(stream, uastcParams(info, kUastcThreads, addressOf),
                                   uastcGroup(uastcTarget(info.format, info.flags))));
 }

@@ -74,6 +74,8 @@ SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel
 uint32_t maxImageLevels(uint32_t width, uint32_t height, uint32_t depth);
 // UASTC has no VkFormat, so KTX2 files give the number 0.
 constexpr uint32_t kUastcFormat = 0;
+constexpr uint32_t kModelUastc = 166;  // the colour model of UASTC in descriptors
+constexpr uint32_t kKtx2Channels = 16; // channelType has 4 bits
 
 // Sets format, block sizes and sRGB flag. Errors: VERSION.
 SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info);

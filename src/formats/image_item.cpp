@@ -20,7 +20,8 @@ enum ImageItemField : uint32_t {
     itemLayers = 24,
     itemFaces = 28,    // u16
     itemLevels = 30,   // u16
-    itemTransfer = 32, // u32; a u32 of 0 follows
+    itemTransfer = 32, // u32
+    itemChannel = 36,  // u32: of UASTC, 1 + channelType of the descriptor; 0: not known
     itemStride = 40,   // u64
     itemLevelsBegin = 48,
     itemLevelBytes = 16, // u64 offset, u64 size
@@ -95,6 +96,11 @@ SluiceStatus readItem(const uint8_t* item, uint32_t size, uint64_t assetSize, Sl
         return SLUICE_ERROR_VERSION;
     info.flags = flags;
     if (!flagsFit(info)) return SLUICE_ERROR_FORMAT;
+    const uint32_t channel = loadLe32(item + itemChannel);
+    if (info.format == kUastcFormat && channel != 0 && channel <= kKtx2Channels) {
+        info.colourModel = kModelUastc;
+        info.channel = channel - 1;
+    }
     for (uint32_t i = 0; i < info.levels; ++i) {
         const uint8_t* from = item + itemLevelsBegin + i * itemLevelBytes;
         const SluiceStatus status = sluiceGetImageLevel(&info, i, &levels[i]);
@@ -153,6 +159,7 @@ SluiceStatus sluiceMakeArchiveImageItem(const SluiceImageInfo* info, const Sluic
     storeLe16(to + itemFaces, info->faces);
     storeLe16(to + itemLevels, info->levels);
     storeLe32(to + itemTransfer, info->transfer);
+    if (info->colourModel == kModelUastc) storeLe32(to + itemChannel, info->channel + 1);
     if (info->container == SLUICE_IMAGE_DDS && info->levels > 1)
         storeLe64(to + itemStride, levels[0].imageStride);
     for (uint32_t i = 0; i < info->levels; ++i) {

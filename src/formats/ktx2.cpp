@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kTransferSrgb = 2, kFlagPremultiplied = 1;
-constexpr uint32_t kModelEtc1s = 163, kModelUastc = 166, kModelUastcHdr = 167;
+constexpr uint32_t kModelEtc1s = 163, kModelUastcHdr = 167;
 
 // Returns whether the specification forbids a format: scaled formats, and formats with several
 // planes.

@@ -148,13 +148,15 @@ SluiceStatus requirementsOf(const SluiceStreamerInfo& info,
         requirements.scratchSize = std::max(requirements.scratchSize, required.scratchSize);
         requirements.alignment = std::max(requirements.alignment, required.scratchAlignment);
     }
-    // Every slot has additional room for filter descriptions, and for the lists of further targets.
+    // Every slot has additional room for filter descriptions, for the lists of further targets, and
+    // for those of what is transcoded.
     constexpr uint64_t kMore = 1 << 20;
     const auto slots = [&](uint64_t size) {
         return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info.maxBatches;
     };
-    requirements.controlSize = slots(requirements.controlSize);
-    requirements.resultsSize = slots(requirements.resultsSize);
+    requirements.controlSize = slots(requirements.controlSize + kTranscodeControl);
+    requirements.resultsSize = slots(requirements.resultsSize + kTranscodeResults);
+    requirements.scratchSize = std::max(requirements.scratchSize, kTranscodeScratch);
     return SLUICE_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "stream/cost_model.h"
 #include "stream/group.h"
 #include "stream/side_policy.h"
+#include "stream/transcodes.h"
 
 namespace sluice::stream {
 
@@ -36,6 +37,7 @@ struct Batch {
     TargetBatch targets[kTargets];
     std::vector<uint32_t> unitTargets;   // target of each unit in `units`; kNone: no tiles
     std::vector<uint32_t> unitFirstTile; // index of each unit's first tile in its target's tiles
+    Transcodes transcodes;               // what the GPU transcodes, in the order of `units`
     double predicted = 0;                // milliseconds; 0 until the batch is recorded
     CostInputs cost;
     CostWeights weights; // those of the cost model when the batch began
@@ -43,9 +45,11 @@ struct Batch {
     bool isFull = false; // a limit keeps ready units out of it
 };
 
-// Control and results are divided into one slot per batch under way. Within the slot, each target
-// of the batch has a part of its own, which starts at a multiple of this alignment.
+// Control and results are divided into one slot per batch under way. It begins with the lists of
+// what is transcoded (transcodes.h). Behind them, each target of the batch has a part of its own,
+// which starts at a multiple of this alignment.
 constexpr uint64_t kSlotAlignment = 256;
+static_assert(kTranscodeControl % kSlotAlignment == 0 && kTranscodeResults % kSlotAlignment == 0);
 inline uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
 {
     return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;

@@ -26,10 +26,10 @@ bool overlap(const SluiceStreamImage& a, const SluiceStreamImage& b)
 
 SluiceStatus BatchCommands::prepare(Batch& batch, uint32_t slot) const
 {
-    uint64_t control = slot * slotSize(m_info.control, m_info.maxBatches);
-    uint64_t results = slot * slotSize(m_info.results, m_info.maxBatches);
+    uint64_t control = slot * slotSize(m_info.control, m_info.maxBatches) + kTranscodeControl;
+    uint64_t results = slot * slotSize(m_info.results, m_info.maxBatches) + kTranscodeResults;
     uint64_t scratch = 0;
-    uint32_t kernels = 0;
+    uint32_t kernels = batch.transcodes.empty() ? 0 : SLUICE_KERNELS_UASTC;
     SluiceStatus status = SLUICE_OK;
     for (uint32_t i = 0; i < batch.targetCount && status == SLUICE_OK; ++i) {
         TargetBatch& target = batch.targets[i];
@@ -64,6 +64,8 @@ SluiceStatus BatchCommands::prepare(Batch& batch, uint32_t slot) const
         results = next(results, target.required.resultsSize);
         if (status == SLUICE_OK) status = sluicePrepareTiles(m_info.context, &info);
     }
+    if (status == SLUICE_OK && !batch.transcodes.empty())
+        batch.transcodes.prepare(m_info, m_gpu, slot);
     SluiceContextInfo about = {};
     if (status == SLUICE_OK) status = sluiceGetContextInfo(m_info.context, &about);
     if (status == SLUICE_OK && (about.kernels & kernels) != kernels)
@@ -86,6 +88,12 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
         SluiceStatus status = sluiceCmdBarrier(m_info.context, commands);
         if (status == SLUICE_OK)
             status = sluiceCmdTilesTogether(m_info.context, commands, infos, count);
+        if (status != SLUICE_OK) return status;
+    }
+    if (!batch.transcodes.empty()) {
+        // The blocks may have been decoded just now, and scratch is that of the decodes.
+        SluiceStatus status = sluiceCmdBarrier(m_info.context, commands);
+        if (status == SLUICE_OK) status = batch.transcodes.record(m_info, commands);
         if (status != SLUICE_OK) return status;
     }
     gpu.barrierToCopies(commands);
@@ -147,18 +155,19 @@ SluiceStatus BatchCommands::copyUnit(const Unit& unit, SluiceCommands commands) 
     const Request& request = m_requests[unit.request];
     const SluiceBuffer& ring =
         unit.route == Route::plain ? m_info.source.buffer : m_info.output.buffer;
-    uint64_t from = ring.offset + unit.copyBase;
-    if (unit.route == Route::output) {
-        uint32_t count = 0;
-        const TileRecord* records = request.info.file->records(request.info.asset, count);
-        from += unit.offset - records[unit.firstTile].outputOffset;
-    }
-    if (request.info.target == SLUICE_STREAM_TO_BUFFER) {
-        const SluiceBuffer to =
-            partOf(request.info.buffer, unit.offset - request.info.offset, unit.size);
-        return gpu.copyToBuffer(commands, ring.handle, from, to);
-    }
     const SluiceStreamImage& image = request.info.image;
+    uint64_t from = ring.offset + unit.copyBase, place = unit.offset - request.info.offset,
+             size = unit.size;
+    if (unit.isTranscoded) {
+        from = ring.offset + unit.made;
+        place = madeOffset(image, unit);
+        size = madeSize(image, unit);
+    } else if (unit.route == Route::output) {
+        from += unit.offset - tilesOf(request.info, unit)->outputOffset;
+    }
+    if (request.info.target == SLUICE_STREAM_TO_BUFFER)
+        return gpu.copyToBuffer(commands, ring.handle, from,
+                                partOf(request.info.buffer, place, size));
     ImageCopy copy = {&image, ring.handle, from, image.firstLayer, 1, {}, {}};
     std::copy(image.offset, image.offset + 3, copy.offset);
     std::copy(image.extent, image.extent + 3, copy.extent);

@@ -65,13 +65,14 @@ uint32_t targetFor(Batch& batch, uint64_t handle, uint32_t flags)
 Batcher::Batcher(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger)
     : m_info(info), m_monitor(monitor), m_gpu(gpu), m_ledger(ledger),
       m_commands(info, gpu, ledger.requests, ledger.units),
-      m_controlSlot(slotSize(info.control, info.maxBatches)),
-      m_resultsSlot(slotSize(info.results, info.maxBatches)), m_batches(info.maxBatches),
-      m_sharedTiles(gpuMayDecode(info) ? info.maxUnits : 0)
+      m_controlSlot(slotSize(info.control, info.maxBatches) - kTranscodeControl),
+      m_resultsSlot(slotSize(info.results, info.maxBatches) - kTranscodeResults),
+      m_batches(info.maxBatches), m_sharedTiles(gpuMayDecode(info) ? info.maxUnits : 0)
 {
     for (Batch& batch : m_batches) {
         for (TargetBatch& target : batch.targets)
             target.tiles.reserve(gpuMayDecode(info) ? info.maxBatchTiles : 0);
+        if (gpuMayDecode(info)) batch.transcodes.reserve();
         batch.unitTargets.reserve(info.maxUnits);
         batch.unitFirstTile.reserve(info.maxUnits);
     }
@@ -107,6 +108,7 @@ Batch* Batcher::begin(const SluiceStreamBudget& budget)
     batch->number = ++m_lastNumber;
     batch->units = {};
     batch->unitCount = batch->copies = batch->targetCount = 0;
+    batch->transcodes.clear();
     batch->unitTargets.clear();
     batch->unitFirstTile.clear();
     batch->cost = {};
@@ -160,7 +162,8 @@ void Batcher::noteRecorded(Batch& batch, double predicted)
     Held held(m_monitor);
     batch.predicted = predicted;
     m_ledger.sides.noteBatch(held, {predicted, batch.unitCount, batch.isFull,
-                                    batch.targetCount != 0, batch.choice.gpuReason});
+                                    batch.targetCount != 0 || !batch.transcodes.empty(),
+                                    batch.choice.gpuReason});
     if (chooseSide(held).cpu) held.wakeWorkers();
 }
 
@@ -223,29 +226,32 @@ Batcher::Added Batcher::addUnit(Held& held, Batch& batch, Unit& unit,
     CostInputs cost = batch.cost; // a copy, because the unit may turn out not to fit
     const Request& request = m_ledger.requests[unit.request];
     unit.copyBase = unit.outputBase;
-    if (isCopied(unit)) cost.addCopy(unit.size);
+    if (isCopied(unit))
+        cost.addCopy(unit.isTranscoded ? madeSize(request.info.image, unit) : unit.size);
     const SharedTiles::Place* decoded = nullptr;
     if (isDecodedByGpu(unit)) {
-        uint32_t count = 0;
-        const TileRecord* tiles =
-            request.info.file->records(request.info.asset, count) + unit.firstTile;
+        const TileRecord* tiles = tilesOf(request.info, unit);
         // If the context has refused pipelines since the unit was cut, a thread will decode the
         // unit.
-        if (!m_ledger.sides.havePipelines(held, tiles, unit.tileCount)) return Added::full;
+        if (!m_ledger.sides.havePipelines(held, tiles, unit)) return Added::full;
         decoded = findDecoded(batch, unit, tiles);
         for (uint32_t i = 0; i < unit.tileCount && decoded == nullptr; ++i)
             addCost(cost, tiles[i]);
+        if (unit.isTranscoded) addTranscode(cost, request.info.image, unit);
     }
     const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
     const bool isOver = batch.weights.predict(cost) > double(budget.milliseconds) ||
                         (budget.bytes != 0 && result.bytesOut + unit.size > budget.bytes) ||
                         (budget.copies != 0 && copies > budget.copies);
-    if (batch.unitCount != 0 && (isOver || batch.unitCount == m_info.maxUnits)) return Added::full;
+    const bool hasRoom =
+        !isTranscodedByGpu(unit) || batch.transcodes.hasRoom(request.info.image, unit);
+    if (batch.unitCount != 0 && (isOver || !hasRoom || batch.unitCount == m_info.maxUnits))
+        return Added::full;
     if (decoded != nullptr) {
         unit.copyBase = decoded->output;
         batch.unitTargets.push_back(decoded->target);
         batch.unitFirstTile.push_back(decoded->index);
-    } else if (isDecodedByGpu(unit)) {
+    } else if (isDecodedByGpu(unit) && unit.tileCount != 0) {
         const Added added = addTiles(batch, unit);
         if (added != Added::yes) return added;
         result.tiles += unit.tileCount;
@@ -253,6 +259,7 @@ Batcher::Added Batcher::addUnit(Held& held, Batch& batch, Unit& unit,
         batch.unitTargets.push_back(kNone);
         batch.unitFirstTile.push_back(0);
     }
+    if (isTranscodedByGpu(unit)) batch.transcodes.add(request.info.image, unit);
     batch.cost = cost;
     batch.copies = copies;
     result.bytesIn += unit.storedSize;
@@ -307,11 +314,13 @@ bool Batcher::makeRoom(Batch& batch, uint32_t number) const
 }
 
 // Returns the place of the unit's first tile, if the batch already decodes all tiles of the unit,
-// one after the other, and the unit can be copied from there. Otherwise it returns NULL.
+// one after the other, and the unit can be copied from there. Otherwise it returns NULL. Units that
+// are transcoded have tiles of their own, because they may be transcoded in place.
 const SharedTiles::Place* Batcher::findDecoded(const Batch& batch, const Unit& unit,
                                                const TileRecord* tiles) const
 {
-    if (unit.route != Route::output || unit.size == unit.decodedSize) return nullptr;
+    if (unit.route != Route::output || unit.size == unit.decodedSize || unit.isTranscoded)
+        return nullptr;
     const SharedTiles::Place* first = m_sharedTiles.find(tiles, batch.number);
     if (first == nullptr) return nullptr;
     const SluiceStreamRequest& request = m_ledger.requests[unit.request].info;
@@ -369,7 +378,7 @@ Batcher::Added Batcher::addTiles(Batch& batch, const Unit& unit)
         std::max(target.destination.size, destination.offset + destination.size);
     batch.unitTargets.push_back(number);
     batch.unitFirstTile.push_back(uint32_t(firstTile));
-    if (isDirect || unit.size == unit.decodedSize) return Added::yes;
+    if (isDirect || unit.size == unit.decodedSize || unit.isTranscoded) return Added::yes;
     for (uint32_t i = 0; i < unit.tileCount; ++i)
         m_sharedTiles.add({&tiles[i], batch.number,
                            unit.outputBase + tiles[i].outputOffset - tiles[0].outputOffset, number,

@@ -3,6 +3,7 @@
 
 #include "stream/file.h"
 #include "stream/group.h"
+#include "stream/transcodes.h"
 
 namespace sluice::stream {
 
@@ -40,11 +41,28 @@ void checkSource(ArgumentChecker& check, const SluiceStreamRequest& request,
     if (check.isOk()) available = file->tilesOf(request.asset).size;
 }
 
-// Checks that the image's box is valid, and that its bytes are as many as the request says.
-void checkImage(ArgumentChecker& check, const SluiceStreamRequest& request)
+// Checks the format that UASTC blocks become.
+void checkFormat(ArgumentChecker& check, const SluiceStreamRequest& request)
 {
     const SluiceStreamImage& image = request.image;
-    check.given(SLUICE_NAMED(request.image.image));
+    check.require(SLUICE_NAMED(request.image.format),
+                  kHasTranscoder && uastcTarget(image.format, 0) != kNoUastcTarget,
+                  "is 0, or a format that UASTC is transcoded to", SLUICE_ERROR_UNSUPPORTED);
+    if (!check.isOk()) return;
+    constexpr uint32_t kBc5 = 141;
+    check.flags(SLUICE_NAMED(request.image.formatFlags),
+                image.format == kBc5 ? SLUICE_UASTC_SECOND_IS_ALPHA : 0);
+    check.require(SLUICE_NAMED(request.image.blockWidth), image.blockWidth == 4, "is 4 for UASTC");
+    check.require(SLUICE_NAMED(request.image.blockHeight), image.blockHeight == 4,
+                  "is 4 for UASTC");
+    check.require(SLUICE_NAMED(request.image.blockSize), image.blockSize == SLUICE_UA_BLOCK_BYTES,
+                  "is 16 for UASTC");
+}
+
+// Checks that the box is valid, and that its bytes are as many as the request says.
+void checkBox(ArgumentChecker& check, const SluiceStreamRequest& request)
+{
+    const SluiceStreamImage& image = request.image;
     check.atLeast(SLUICE_NAMED(request.image.blockWidth), 1);
     check.atMost(SLUICE_NAMED(request.image.blockWidth), kMaxBlockWidth);
     check.atLeast(SLUICE_NAMED(request.image.blockHeight), 1);
@@ -54,12 +72,8 @@ void checkImage(ArgumentChecker& check, const SluiceStreamRequest& request)
     check.atLeast(SLUICE_NAMED(request.image.layerCount), 1);
     check.require(SLUICE_NAMED(request.image.layerCount),
                   image.extent[2] == 1 || image.layerCount == 1, "is 1 if extent[2] is not 1");
+    if (image.format != 0) checkFormat(check, request);
     if (!check.isOk()) return;
-    check.multipleOf(SLUICE_NAMED(request.image.offset[0]), image.blockWidth);
-    check.multipleOf(SLUICE_NAMED(request.image.offset[1]), image.blockHeight);
-    for (const uint32_t layout : kNeverNewLayouts)
-        check.require(SLUICE_NAMED(request.image.newLayout), image.newLayout != layout,
-                      "is neither UNDEFINED nor PREINITIALIZED");
     const auto product = [](uint64_t a, uint64_t b) {
         return b != 0 && a > kMaxRequestSize / b ? kMaxRequestSize + 1 : a * b;
     };
@@ -73,6 +87,37 @@ void checkImage(ArgumentChecker& check, const SluiceStreamRequest& request)
     check.require(SLUICE_NAMED(request.image.extent[0]), rowSize(image) <= kStripSize,
                   "makes rows of at most the limit, in bytes", SLUICE_ERROR_UNSUPPORTED,
                   kStripSize);
+}
+
+void checkImage(ArgumentChecker& check, const SluiceStreamRequest& request)
+{
+    const SluiceStreamImage& image = request.image;
+    check.given(SLUICE_NAMED(request.image.image));
+    checkBox(check, request);
+    if (!check.isOk()) return;
+    check.multipleOf(SLUICE_NAMED(request.image.offset[0]), image.blockWidth);
+    check.multipleOf(SLUICE_NAMED(request.image.offset[1]), image.blockHeight);
+    for (const uint32_t layout : kNeverNewLayouts)
+        check.require(SLUICE_NAMED(request.image.newLayout), image.newLayout != layout,
+                      "is neither UNDEFINED nor PREINITIALIZED");
+}
+
+// Checks the size of a buffer, and that what it receives can be made.
+void checkBuffer(ArgumentChecker& check, const SluiceStreamRequest& request, const Gpu& gpu)
+{
+    uint64_t size = request.size;
+    check.given(SLUICE_NAMED(request.buffer.handle));
+    if (isTranscoded(request)) {
+        check.require(SLUICE_NAMED(request.image.format), gpu.isThere(), "is 0 without a GPU",
+                      SLUICE_ERROR_UNSUPPORTED);
+        checkBox(check, request);
+        if (!check.isOk()) return;
+        const uint64_t planes = uint64_t(request.image.extent[2]) * request.image.layerCount;
+        size = madeSize(request.image, planes, 0, rowCount(request.image));
+    }
+    check.require(SLUICE_NAMED(request.buffer.size), request.buffer.size == size,
+                  "is the size of what it receives (limit)", SLUICE_ERROR_ARGUMENT, size);
+    check.atMost(SLUICE_NAMED(request.buffer.offset), UINT64_MAX - size);
 }
 
 void checkRequest(ArgumentChecker& check, const SluiceStreamRequest& request,
@@ -95,12 +140,7 @@ void checkRequest(ArgumentChecker& check, const SluiceStreamRequest& request,
         check.require(SLUICE_NAMED(request.host), request.size == 0 || request.host != nullptr,
                       "is not NULL");
         break;
-    case SLUICE_STREAM_TO_BUFFER:
-        check.given(SLUICE_NAMED(request.buffer.handle));
-        check.require(SLUICE_NAMED(request.buffer.size), request.buffer.size == request.size,
-                      "is the request's size (limit)", SLUICE_ERROR_ARGUMENT, request.size);
-        check.atMost(SLUICE_NAMED(request.buffer.offset), UINT64_MAX - request.size);
-        break;
+    case SLUICE_STREAM_TO_BUFFER: checkBuffer(check, request, gpu); break;
     default:
         check.atMost(SLUICE_NAMED(request.target), SLUICE_STREAM_TO_IMAGE);
         check.require(SLUICE_NAMED(request.target), gpu.hasImages(),

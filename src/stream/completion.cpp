@@ -67,7 +67,7 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
     }
     // Handles a few units per hold of the lock, so that threads that read and decode get the lock
     // in between.
-    uint32_t order = 0;
+    uint32_t order = 0, regions = 0;
     for (uint32_t at = batch.units.head; at != kNone;) {
         Held held(m_monitor);
         for (uint32_t i = 0; i < kUnitsAtOnce && at != kNone; ++i, ++order) {
@@ -78,20 +78,43 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
                 prefetch(m_ledger.groups[m_ledger.units[at].group]);
             }
             const uint32_t target = batch.unitTargets[order];
+            const SluiceTileStatus transcoded =
+                status == SLUICE_OK ? transcodeStatus(batch, unit, regions) : SLUICE_TILE_OK;
             finishUnit(held, unit, status,
                        target != kNone ? m_statuses[target].data() + batch.unitFirstTile[order]
-                                       : nullptr);
+                                       : nullptr,
+                       transcoded);
         }
     }
     Held held(m_monitor);
     m_batcher.release(held, batch);
 }
 
-// statuses: one per tile of the unit; NULL: the GPU did not decode the unit.
-void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses)
+// Returns the status of the regions of a unit together, and OK if the GPU did not transcode it.
+// regions: how many regions the batch's units before it have; moved on.
+SluiceTileStatus Completion::transcodeStatus(const Batch& batch, const Unit& unit,
+                                             uint32_t& regions) const
+{
+    if (!isTranscodedByGpu(unit)) return SLUICE_TILE_OK;
+    SluiceTileStatus result = SLUICE_TILE_OK;
+    const uint32_t count = regionCount(m_ledger.requests[unit.request].info.image, unit);
+    for (uint32_t i = 0; i < count; ++i) {
+        const SluiceTileStatus status = batch.transcodes.status(regions++);
+        // A region that was not transcoded counts more than one with invalid blocks.
+        if (status != SLUICE_TILE_OK &&
+            (result == SLUICE_TILE_OK || status != SLUICE_TILE_BAD_CODE))
+            result = status;
+    }
+    return result;
+}
+
+// statuses: one per tile of the unit; NULL: the GPU has decoded no tiles of the unit. transcoded:
+// the status of what the GPU has transcoded.
+void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses,
+                            SluiceTileStatus transcoded)
 {
     Group& group = m_ledger.groups[unit.group];
-    if (status == SLUICE_OK && statuses != nullptr) m_ledger.sides.count(held, unit);
+    if (status == SLUICE_OK && isDecodedByGpu(unit)) m_ledger.sides.count(held, unit);
     if (status != SLUICE_OK) {
         m_ledger.fail(held, group, m_ledger.requests[unit.request], {status});
     } else if (statuses != nullptr) {
@@ -110,7 +133,15 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
             return;
         else
             m_ledger.failTile(held, unit, unit.firstTile + bad, statuses[bad]);
+        if (bad != kNone) transcoded = SLUICE_TILE_OK; // it was no more than what the tiles were
     }
+    if (transcoded == SLUICE_TILE_BAD_CODE)
+        m_ledger.failBlocks(held, unit);
+    else if (transcoded != SLUICE_TILE_OK && !group.isCancelled() && retry(held, unit))
+        return;
+    else if (transcoded != SLUICE_TILE_OK)
+        m_ledger.fail(held, group, m_ledger.requests[unit.request],
+                      {SLUICE_ERROR_CHECKSUM, kNone, uint32_t(transcoded)});
     m_ledger.finish(held, unit);
     m_ledger.endIfDone(held, group);
 }

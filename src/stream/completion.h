@@ -28,7 +28,9 @@ private:
     void checkAll(SluiceStatus& status);
     void checkBatches(SluiceStatus& status);
     void finishBatch(Batch& batch, SluiceStatus status);
-    void finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses);
+    SluiceTileStatus transcodeStatus(const Batch& batch, const Unit& unit, uint32_t& regions) const;
+    void finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses,
+                    SluiceTileStatus transcoded);
     bool retry(Held& held, Unit& unit);
     void checkWaits(SluiceStatus& status);
     void beginWaiting(uint64_t semaphore, uint64_t value);

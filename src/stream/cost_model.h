@@ -26,6 +26,7 @@ enum CostKind : uint32_t {
     kCostGstd,
     kCostZstd,
     kCostFloat,
+    kCostUastc, // MiB of blocks that are transcoded
     // Terms of copies.
     kCostCopy, // MiB
     kCostCopies,
@@ -78,6 +79,8 @@ public:
         m_hasFloats[isFiltered] = true;
         noteFilter(size, isFiltered);
     }
+    // Transcoding follows all decodes. work: times as much as BC7 takes.
+    void addTranscode(uint64_t size, double work) { m_features[kCostUastc] += work * mib(size); }
     void addCopy(uint64_t size)
     {
         m_features[kCostCopy] += mib(size);
@@ -99,6 +102,7 @@ public:
             if (m_slowestGdeflate[filtered] > 0 || m_hasFloats[filtered])
                 note(result[kCostPasses], 1 + filtered);
         }
+        if (result[kCostUastc] > 0) result[kCostPasses] += 1;
         return result;
     }
 
@@ -223,8 +227,8 @@ private:
     static constexpr double kMostDeviations = 4; // errors are clamped to this many deviations
     static constexpr double kVariance = 2;       // of a weight's logarithm, initially and at most
     // The initial weights in milliseconds, of an average GPU.
-    static constexpr CostFeatures kStart = {0.01, 0.01, 1,   1,     1,     1,
-                                            0.01, 0.02, 0.1, 0.015, 0.005, 0.003};
+    static constexpr CostFeatures kStart = {0.01, 0.01, 1,     1,     1,     1,    0.01,
+                                            0.02, 0.1,  0.015, 0.002, 0.005, 0.003};
 
     // Returns the relative growth of the time per relative growth of each weight.
     CostFeatures slopesOf(const CostFeatures& features) const

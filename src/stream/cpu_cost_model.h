@@ -17,10 +17,12 @@ enum CpuCodec : uint32_t {
     kCpuGstd,
     kCpuZstd,
     kCpuFloat,
+    kCpuTileCodecs,
+    kCpuUastc = kCpuTileCodecs, // bytes of blocks that are transcoded, which are no tile
     kCpuCodecs
 };
 
-// A sum for each codec, [0] of tiles without filters and [1] of tiles with filters.
+// A sum for each codec and for the transcoder, [0] of tiles without filters and [1] of tiles with filters.
 struct CpuSums {
     double of[kCpuCodecs][2] = {};
 };
@@ -32,6 +34,11 @@ public:
     void addTile(CpuCodec codec, uint32_t size, bool isFiltered)
     {
         m_bytes.of[codec][isFiltered] += sizeOf(size);
+    }
+    // work: times as much as BC7 takes.
+    void addTranscode(uint64_t size, double work)
+    {
+        m_bytes.of[kCpuUastc][0] += work * double(size);
     }
     const CpuSums& bytes() const { return m_bytes; }
 
@@ -68,8 +75,8 @@ public:
 private:
     static constexpr double kLeast = 1e-9, kMost = 1e3; // plausible milliseconds a byte
     // Milliseconds a byte that are assumed before the first measurement.
-    static constexpr double kStart[kCpuCodecs][2] = {
-        {1e-7, 1e-6}, {1.5e-6, 2.5e-6}, {1e-6, 2e-6}, {3e-6, 4e-6}, {1e-6, 2e-6}};
+    static constexpr double kStart[kCpuCodecs][2] = {{1e-7, 1e-6}, {1.5e-6, 2.5e-6}, {1e-6, 2e-6},
+                                                     {3e-6, 4e-6}, {1e-6, 2e-6},     {4e-6, 4e-6}};
 
     double costOf(uint32_t codec, uint32_t filtered) const
     {

@@ -12,15 +12,14 @@ namespace {
 // The size of each part of a workspace. It suffices for a tile of an archive and its lists.
 constexpr size_t kPartSize = (size_t(1) << 20) + 65536;
 
-// Makes `bounce` large enough for a level of a KTX2 file. Returns false if memory has run out.
-bool growBounce(Workspace& workspace, uint64_t size)
+// Makes memory of a workspace large enough. Returns false if memory has run out.
+bool grow(std::unique_ptr<uint8_t[]>& memory, uint64_t& has, uint64_t size)
 {
-    if (size <= workspace.bounceSize) return true;
-    workspace.bouncedFile = 0;
-    workspace.bounceSize = 0;
-    workspace.bounce.reset(new (std::nothrow) uint8_t[size_t(size)]);
-    if (workspace.bounce == nullptr) return false;
-    workspace.bounceSize = size;
+    if (size <= has) return true;
+    has = 0;
+    memory.reset(new (std::nothrow) uint8_t[size_t(size)]);
+    if (memory == nullptr) return false;
+    has = size;
     return true;
 }
 
@@ -59,7 +58,8 @@ struct CpuDecoder::Place {
 };
 
 CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamRequest& request,
-                                      const TileRecord& tile, const TileRecord& first) const
+                                      const TileRecord& tile, const TileRecord& first,
+                                      uint8_t* blocks) const
 {
     const auto isAligned = [](const uint8_t* to, uint64_t alignment) {
         return reinterpret_cast<uintptr_t>(to) % alignment == 0;
@@ -71,11 +71,13 @@ CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamReques
         return {to, begin - tile.outputOffset, end - tile.outputOffset,
                 end - begin == tile.size && isAligned(to, 16)};
     }
+    const uint64_t place = unit.outputBase + tile.outputOffset - first.outputOffset;
     uint8_t* to =
-        ringPlace(m_info.output, unit.outputBase + tile.outputOffset - first.outputOffset);
+        blocks != nullptr ? blocks + (place - unit.output) : ringPlace(m_info.output, place);
     // Decoders read back what they have written, which is slow where memory is not cached.
     return {to, 0, tile.size,
-            m_isRingCached && isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
+            (m_isRingCached || blocks != nullptr) &&
+                isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
 }
 
 // Decodes a tile whose stored bytes are at `source`. Returns its SluiceTileStatus.
@@ -109,21 +111,39 @@ uint32_t CpuDecoder::decodeTile(const TileRecord& tile, uint8_t* source, uint8_t
     return result;
 }
 
+void CpuDecoder::transcode(const Unit& unit, const SluiceStreamRequest& request,
+                           const uint8_t* blocks, Done& done, BadTile& bad) const
+{
+    const Clock::time_point begin = Clock::now();
+    const SluiceTileStatus status =
+        transcodeOnCpu(m_context, request.image, unit, blocks, ringPlace(m_info.output, unit.made));
+    const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
+    addTranscode(done.inputs, request.image, unit);
+    done.milliseconds.of[kCpuUastc][0] += time.count();
+    bad.hasBadBlocks = status != SLUICE_TILE_OK;
+}
+
 BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
                            Workspace& workspace, Done& done) const
 {
-    uint32_t count = 0;
-    const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    const TileRecord* tiles = tilesOf(request, unit);
     uint8_t* source = ringPlace(m_info.source, unit.sourceBase);
+    uint8_t* blocks = nullptr; // instead of the output ring
+    if (unit.isTranscoded && unit.tileCount != 0) {
+        const uint64_t size = unit.outputBase - unit.output + unit.decodedSize;
+        if (!grow(workspace.blocks, workspace.blocksSize, size)) return {unit.firstTile, 0, true};
+        blocks = workspace.blocks.get();
+    }
     for (uint32_t i = 0; i < unit.tileCount; source += storedRoom(tiles[i]), ++i) {
         const TileRecord& tile = tiles[i];
-        const Place place = placeOf(unit, request, tile, tiles[0]);
+        const Place place = placeOf(unit, request, tile, tiles[0], blocks);
         const bool isThere = !place.isDirect && workspace.bouncedFile == request.file->serial &&
                              workspace.bouncedTile == &tile;
         if (!isThere) {
             if (!place.isDirect) {
                 workspace.bouncedFile = 0;
-                if (!growBounce(workspace, tile.size)) return {unit.firstTile + i, 0, true};
+                if (!grow(workspace.bounce, workspace.bounceSize, tile.size))
+                    return {unit.firstTile + i, 0, true};
             }
             const Clock::time_point begin = Clock::now();
             const uint32_t status =
@@ -142,7 +162,13 @@ BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
         std::memcpy(place.to, workspace.bounce.get() + place.begin,
                     size_t(place.end - place.begin));
     }
-    return {};
+    BadTile bad;
+    if (unit.isTranscoded)
+        transcode(unit, request,
+                  blocks != nullptr ? blocks + (unit.blocks - unit.output)
+                                    : ringPlace(m_info.source, unit.blocks),
+                  done, bad);
+    return bad;
 }
 
 } // namespace sluice::stream

@@ -30,6 +30,9 @@ inline uint8_t* ringPlace(const SluiceStreamMemory& ring, uint64_t offset)
 struct Workspace {
     std::unique_ptr<uint8_t[]> control, results, scratch, bounce;
     uint64_t bounceSize = 0;
+    // The tiles of a unit that is transcoded, as the output ring would have them. It grows.
+    std::unique_ptr<uint8_t[]> blocks;
+    uint64_t blocksSize = 0;
     bool isTaken = false;
     // The tile that `bounce` holds: the last one that was decoded there successfully. Small assets
     // that share a tile are often requested one after the other, and the tile is then decoded only
@@ -43,6 +46,7 @@ struct BadTile {
     uint32_t number = kNone; // index in the asset; kNone: all tiles are good
     uint32_t status = SLUICE_TILE_OK;
     bool isOutOfMemory = false; // there was no memory to decode it in
+    bool hasBadBlocks = false;  // all tiles are good, but UASTC blocks are invalid
 };
 
 class CpuDecoder {
@@ -69,14 +73,16 @@ public:
         CpuInputs inputs;
         CpuSums milliseconds;
     };
-    // Decodes the unit's tiles and stops at the first bad one.
+    // Decodes the unit's tiles, and stops at the first bad one, then transcodes them.
     BadTile decode(const Unit& unit, const SluiceStreamRequest& request, Workspace& workspace,
                    Done& done) const;
 
 private:
     struct Place;
     Place placeOf(const Unit& unit, const SluiceStreamRequest& request, const TileRecord& tile,
-                  const TileRecord& first) const;
+                  const TileRecord& first, uint8_t* blocks) const;
+    void transcode(const Unit& unit, const SluiceStreamRequest& request, const uint8_t* blocks,
+                   Done& done, BadTile& bad) const;
     uint32_t decodeTile(const TileRecord& tile, uint8_t* source, uint8_t* to,
                         const SluiceStreamRequest& request, Workspace& workspace) const;
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "stream/transcodes.h"
+
 namespace sluice::stream {
 
 namespace {
@@ -12,6 +14,17 @@ namespace {
 constexpr uint64_t kMostPad = 16 * kMaxBlockSize;
 // The number of requests of a group whose records are read ahead.
 constexpr uint32_t kRequestsAhead = 64;
+
+// The most regions of texels that are transcoded as one unit, but for levels that are tiles.
+constexpr uint32_t kPlanesAtOnce = 64;
+constexpr uint64_t kMostMadeBlock = 64; // bytes of 4 x 4 texels
+
+// Returns how many bytes of UASTC blocks are cut at a time. They become four times as many bytes of
+// texels.
+uint64_t blockStrip(const SluiceStreamImage& image)
+{
+    return makesTexels(image) ? kStripSize / 4 : kStripSize;
+}
 
 // Adds up the sizes of the tiles of one unit.
 struct TileSum {
@@ -102,9 +115,10 @@ Cutter::Cut Cutter::cut(Held& held, Group& group, Unit& unit)
         unit.gpuSlowest = unit.gpuBytes = unit.cpuTime = 0;
         unit.firstTile = unit.tileCount = 0;
         unit.decodedSize = 0;
+        unit.isTranscoded = isTranscoded(request.info);
         unit.planes = unit.rows = 0;
         unit.offset = request.info.offset + request.cut;
-        const Cut result = request.info.target == SLUICE_STREAM_TO_IMAGE
+        const Cut result = request.info.target == SLUICE_STREAM_TO_IMAGE || unit.isTranscoded
                                ? cutImage(held, group, request, unit)
                            : request.info.source == SLUICE_STREAM_FROM_ARCHIVE
                                ? cutTiles(held, group, request, unit)
@@ -260,25 +274,43 @@ Cutter::Cut Cutter::cutImage(Held& held, Group& group, Request& request, Unit& u
     const SluiceStreamImage& image = request.info.image;
     const uint64_t row = rowSize(image), plane = row * rowCount(image);
     const uint64_t left = request.info.size - request.cut;
+    const uint64_t strip = unit.isTranscoded ? blockStrip(image) : kStripSize;
     unit.plane = uint32_t(request.cut / plane);
     unit.row = uint32_t(request.cut % plane / row);
     unit.planes = 1;
     unit.rows = uint32_t(rowCount(image)) - unit.row;
     if (isOfLevel(request)) // its tile is decoded as a whole
         unit.planes = uint32_t(left / plane);
-    else if (unit.row == 0 && plane <= kStripSize)
-        unit.planes = uint32_t(std::min(kStripSize / plane, left / plane));
+    else if (unit.row == 0 && plane <= strip)
+        unit.planes = uint32_t(std::min(strip / plane, left / plane));
     else
-        unit.rows =
-            uint32_t(std::min<uint64_t>(unit.rows, std::max<uint64_t>(kStripSize / row, 1)));
+        unit.rows = uint32_t(std::min<uint64_t>(unit.rows, std::max<uint64_t>(strip / row, 1)));
+    if (unit.isTranscoded && !isOfLevel(request) && regionCount(image, unit) > kPlanesAtOnce)
+        unit.planes = kPlanesAtOnce;
     unit.size = uint64_t(unit.planes) * unit.rows * row;
     if (request.info.source == SLUICE_STREAM_FROM_ARCHIVE)
         return cutImageOfArchive(held, group, request, unit);
+    if (unit.isTranscoded) return cutBlocks(held, group, request, unit);
     unit.route = Route::plain;
     if (!takeBlocks(held, group, unit, unit.size + image.blockSize, 0)) return Cut::later;
     const uint64_t start = m_info.source.buffer.offset;
     unit.outputBase =
         divideUp<uint64_t>(start + unit.source, image.blockSize) * image.blockSize - start;
+    return Cut::made;
+}
+
+// Cuts UASTC blocks that are no tiles. They are read into the source ring, and what they become goes
+// to the output ring.
+Cutter::Cut Cutter::cutBlocks(Held& held, Group& group, Request& request, Unit& unit)
+{
+    SluiceStreamReason reason = SLUICE_STREAM_GPU;
+    unit.route = Route::output;
+    unit.decodesOnCpu = m_ledger.sides.isTranscodeForCpu(held, reason);
+    if (unit.decodesOnCpu) unit.reason = uint8_t(reason);
+    if (!takeBlocks(held, group, unit, unit.size, madeSize(request.info.image, unit)))
+        return Cut::later;
+    unit.blocks = unit.sourceBase;
+    unit.made = unit.outputBase = unit.output;
     return Cut::made;
 }
 
@@ -307,6 +339,8 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
     SluiceStreamReason reason = SLUICE_STREAM_GPU;
     for (uint32_t i = 0; i < unit.tileCount && !unit.decodesOnCpu; ++i)
         unit.decodesOnCpu = m_ledger.sides.isForCpu(held, records[unit.firstTile + i], reason);
+    if (unit.isTranscoded && !unit.decodesOnCpu)
+        unit.decodesOnCpu = m_ledger.sides.isTranscodeForCpu(held, reason);
     if (unit.decodesOnCpu) unit.reason = uint8_t(reason);
     unit.decodedSize = sum.decoded;
     unit.storedSize = sum.stored;
@@ -316,7 +350,13 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
     uint64_t pad = 0;
     if (!placeOutput(request, unit, isOdd ? 1 : image.blockSize, pad))
         return refuse(held, group, request);
-    const uint64_t outputSize = sum.decoded + (isOdd ? kMostPad : pad);
+    uint64_t outputSize = sum.decoded + (isOdd ? kMostPad : pad);
+    const bool isInPlace = !unit.isTranscoded || keepsPlaces(image);
+    const uint64_t made = alignUp(outputSize, kMostMadeBlock);
+    if (!isInPlace) outputSize = made + madeSize(image, unit);
+    if (unit.isTranscoded && (regionCount(image, unit) > kTranscodeRegions ||
+                              unit.size / SLUICE_UA_BLOCK_BYTES > SLUICE_UASTC_MAX_BLOCKS))
+        return refuse(held, group, request);
     if (!canDecode(held, request, unit, sum.source + room, outputSize))
         return refuse(held, group, request);
     if (!takeBlocks(held, group, unit, sum.source + room, outputSize)) return Cut::later;
@@ -326,6 +366,8 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
         return refuse(held, group, request);
     }
     unit.outputBase = unit.output + pad;
+    unit.blocks = unit.outputBase + unit.offset - records[unit.firstTile].outputOffset;
+    unit.made = isInPlace ? unit.blocks : unit.output + made;
     return Cut::made;
 }
 

@@ -28,6 +28,7 @@ private:
     Cut cutTiles(Held& held, Group& group, Request& request, Unit& unit);
     Cut cutImage(Held& held, Group& group, Request& request, Unit& unit);
     Cut cutImageOfArchive(Held& held, Group& group, Request& request, Unit& unit);
+    Cut cutBlocks(Held& held, Group& group, Request& request, Unit& unit);
     Cut cutPlain(Held& held, Group& group, Request& request, Unit& unit);
     Cut refuse(Held& held, Group& group, Request& request);
     bool canDecode(Held& held, const Request& request, const Unit& unit, uint64_t sourceSize,

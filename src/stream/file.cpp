@@ -224,7 +224,8 @@ SluiceStatus SluiceStreamFile_T::openKtx2(const uint8_t* start, uint64_t startSi
     if (result != SLUICE_OK) return result;
     archive = levels->archive();
     levels->fillRecords(tileRecords.beginKnown(levels->asset()));
-    const bool isDecodable = levels->isPlain() || tileRecords.kernels() != 0;
+    const bool isDecodable =
+        levels->isPlain() || (tileRecords.kernels() & SLUICE_KERNELS_ZSTD) != 0;
     ktx2 = std::move(levels);
     return isDecodable ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED; // the build lacks the codec
 }

@@ -129,3 +129,15 @@ private:
     SluiceStatus openKtx2(const uint8_t* start, uint64_t startSize);
     SluiceStatus load(uint64_t offset, void* bytes, uint64_t size);
 };
+
+namespace sluice::stream {
+
+// Returns the records of a unit's tiles; NULL if it has none.
+inline const TileRecord* tilesOf(const SluiceStreamRequest& request, const Unit& unit)
+{
+    if (unit.tileCount == 0) return nullptr;
+    uint32_t count = 0;
+    return request.file->records(request.asset, count) + unit.firstTile;
+}
+
+} // namespace sluice::stream

@@ -42,6 +42,13 @@ struct SluiceStreamGpu {
     virtual void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) = 0;
     virtual bool milliseconds(uint32_t id, uint32_t batch, double& result) = 0;
 
+    // Returns the address that kernels use for the range's first byte. Only called where the GPU
+    // decodes.
+    virtual uint64_t address(const SluiceBuffer& buffer) const
+    {
+        return buffer.handle + buffer.offset;
+    }
+
     // Makes the batch's decodes and copies wait for all earlier work of the queue, and see its
     // results.
     virtual void barrierBefore(SluiceCommands commands) = 0;

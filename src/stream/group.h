@@ -53,7 +53,7 @@ enum class UnitState : uint8_t {
 enum class Route : uint8_t {
     host,   // the CPU writes them: to host memory, or to buffers if there is no GPU
     direct, // the GPU decodes into the destination buffer
-    output, // decoded into the output ring, then copied
+    output, // decoded or transcoded into the output ring, then copied
     plain,  // copied from the source ring
 };
 
@@ -63,11 +63,12 @@ struct Unit {
     bool decodesOnCpu = false; // the CPU decodes the unit, or has decoded it
     uint8_t reason = 0;     // of units of archives: who decodes them, and why (SluiceStreamReason)
     bool isRetried = false; // the GPU failed to decode it, so the CPU does
+    bool isTranscoded = false;                   // its bytes are UASTC blocks, which are transcoded
     bool beginsImage = false, endsImage = false; // the layout changes before it, after it
     uint32_t group = 0, request = 0;
     uint32_t next = kNone; // in the list of its group or of its batch
     // Units of an archive consist of tiles of the asset. All other units are byte ranges of the
-    // file or of memory.
+    // file or of memory, and have no tiles.
     uint32_t firstTile = 0, tileCount = 0;
     uint64_t offset = 0, size = 0; // the requested bytes of asset, file or memory
     uint64_t decodedSize = 0;      // of its tiles
@@ -81,6 +82,9 @@ struct Unit {
     // The place that its copy reads: outputBase, or the place where another unit of its batch has
     // the same tiles decoded.
     uint64_t copyBase = 0;
+    // Of a unit that is transcoded: where its blocks begin, in the output ring or, if it has no
+    // tiles, in the source ring; and where what they become begins in the output ring.
+    uint64_t blocks = 0, made = 0;
     // Predicted milliseconds: on the GPU, of its slowest tile and of its bytes; on one thread of
     // the CPU.
     float gpuSlowest = 0, gpuBytes = 0, cpuTime = 0;
@@ -88,10 +92,14 @@ struct Unit {
     uint32_t plane = 0, planes = 0, row = 0, rows = 0;
 };
 
-// These say whether the GPU decodes a unit, and whether the GPU copies it.
+// These say whether the GPU decodes or transcodes a unit, and whether the GPU copies it.
 inline bool isDecodedByGpu(const Unit& unit)
 {
     return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);
+}
+inline bool isTranscodedByGpu(const Unit& unit)
+{
+    return unit.isTranscoded && isDecodedByGpu(unit);
 }
 inline bool isCopied(const Unit& unit)
 {

@@ -3,9 +3,13 @@
 #include <sluice/sluice_image.h>
 #include <sluice/sluice_stream.h>
 
+#include <algorithm>
+
 #include "stream/streamer.h"
+#include "stream/transcodes.h"
 
 using namespace sluice;
+using namespace sluice::stream;
 
 namespace {
 
@@ -30,6 +34,46 @@ SluiceStreamRequest requestOf(SluiceStreamFile file, uint32_t asset, const Sluic
     box.extent[1] = level.height;
     box.extent[2] = level.depth;
     return request;
+}
+
+// Returns whether UASTC may become this format (SluiceUastcInfo), of which it has the channels. If
+// they are not known, as in archives that an older version has packed, it may become any.
+bool isUastcTarget(const SluiceImageInfo& info, uint32_t format, uint32_t flags)
+{
+#if SLUICE_HAVE_UASTC
+    constexpr uint32_t kFeatures =
+        SLUICE_UASTC_HAS_BC | SLUICE_UASTC_HAS_ASTC | SLUICE_UASTC_HAS_ETC2;
+    const uint32_t target = uastcTarget(format, flags);
+    const uint32_t choice = (info.flags & SLUICE_IMAGE_SRGB) != 0 ? SLUICE_UASTC_SRGB : 0;
+    SluiceUastcFormat formats[SLUICE_UASTC_MAX_FORMATS];
+    uint32_t count = 0;
+    if (target == kNoUastcTarget) return false;
+    if (info.colourModel == 0 ||
+        sluiceGetUastcFormats(info.channel, kFeatures, choice, formats, &count) != SLUICE_OK)
+        return true;
+    return std::any_of(formats, formats + count, [&](const SluiceUastcFormat& one) {
+        return uastcTarget(one.format, one.flags) == target && one.flags == flags;
+    });
+#else
+    (void)info, (void)format, (void)flags;
+    return false;
+#endif
+}
+
+// Returns whether the levels of an image may be delivered as this format, and sets in `box` what
+// their bytes become: nothing else, unless they are UASTC.
+bool chooseFormat(const SluiceImageInfo& info, const SluiceStreamImage& wanted,
+                  SluiceStreamImage& box)
+{
+    if (info.format != 0) {
+        SluiceImageFormat format = {};
+        return wanted.format == 0 || wanted.format == info.format ||
+               (sluiceGetImageFormat(info.format, &format) == SLUICE_OK &&
+                wanted.format == format.twin);
+    }
+    box.format = wanted.format;
+    box.formatFlags = wanted.formatFlags;
+    return wanted.format != 0 && isUastcTarget(info, wanted.format, wanted.formatFlags);
 }
 
 } // namespace
@@ -78,8 +122,9 @@ SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
     check.require(SLUICE_NAMED(levelCount), uint64_t(firstLevel) + levelCount <= info.levels,
                   "is at most the limit, what the image has from firstLevel on",
                   SLUICE_ERROR_ARGUMENT, info.levels - firstLevel);
-    check.require(SLUICE_NAMED(asset), info.format != 0, "has a format that Vulkan has",
-                  SLUICE_ERROR_UNSUPPORTED);
+    SluiceStreamImage made = {};
+    check.require(SLUICE_NAMED(image->format), chooseFormat(info, *image, made),
+                  "is a format that the asset has or, of UASTC, becomes", SLUICE_ERROR_UNSUPPORTED);
     if (!check.isOk()) return check.status();
     const uint32_t room = *count, images = info.layers * info.faces;
     *count = 0;
@@ -91,6 +136,8 @@ SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
             SluiceStreamRequest& request = requests[*count];
             request = requestOf(file, asset, info, level, first, together);
             SluiceStreamImage& box = request.image;
+            box.format = made.format;
+            box.formatFlags = made.formatFlags;
             box.image = image->image;
             box.level = image->level + i;
             box.firstLayer = image->firstLayer + first;

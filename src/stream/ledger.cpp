@@ -23,6 +23,7 @@ void Ledger::addRequest(Held& held, Group& group, const SluiceStreamRequest& inf
     Request& request = requests.take();
     request = Request();
     request.info = info;
+    if (info.target == SLUICE_STREAM_TO_HOST) request.info.image.format = 0; // it is not read
     // From here on, offsets count from the start of the decoded tiles, which several assets may
     // share.
     if (info.source == SLUICE_STREAM_FROM_ARCHIVE && info.file->isPlainAsset()) {
@@ -150,9 +151,7 @@ bool Ledger::mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
 SideChoice Ledger::chooseSide(Held& held) const
 {
     const Unit& head = work.line.head(held);
-    const SluiceStreamRequest& request = requests[head.request].info;
-    uint32_t count = 0;
-    return sides.choose(held, work, request.file->records(request.asset, count) + head.firstTile);
+    return sides.choose(held, work, tilesOf(requests[head.request].info, head));
 }
 
 Unit* Ledger::takeFromLine(Held& held, Group& group, SluiceStreamReason reason)

@@ -63,6 +63,13 @@ public:
     // Calls fail for a damaged tile of the asset. status: SluiceTileStatus.
     void failTile(Held& held, const Unit& unit, uint32_t tile, uint32_t status);
 
+    // Calls fail for a unit with invalid UASTC blocks. What they became is delivered all the same.
+    void failBlocks(Held& held, const Unit& unit)
+    {
+        fail(held, groups[unit.group], requests[unit.request],
+             {SLUICE_ERROR_FORMAT, kNone, SLUICE_TILE_BAD_CODE});
+    }
+
     // Returns whether a unit of this group may take blocks of these sizes: groups of low priority
     // leave a quarter of the units and rings to others, but the only unit is always taken.
     bool mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,

@@ -15,6 +15,12 @@ constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
 // longer than waking a thread.
 constexpr uint64_t kReadSizeForOne = 65536;
 
+// Returns where bytes that are no tiles begin in the source ring.
+uint64_t plainPlace(const Unit& unit)
+{
+    return unit.route == Route::plain ? unit.outputBase : unit.sourceBase;
+}
+
 } // namespace
 
 // Says what a thread does next, with all that it needs without the lock.
@@ -32,7 +38,7 @@ struct Readers::Job {
     const Request* request = nullptr;
     bool isRead = false; // readTogether has read it
     ReadError error;
-    UnitCosts costs; // of a unit of an archive, where both sides decode
+    UnitCosts costs; // of a unit that is decoded or transcoded, where both sides decode
 };
 
 Readers::~Readers()
@@ -295,8 +301,7 @@ uint64_t Readers::asOneRead(const Job& job, Read& read, uint64_t& needed) const
     uint64_t offset = unit.offset, size = unit.size, before = 0, after = 0;
     uint8_t* to = nullptr;
     if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
-        uint32_t count = 0;
-        const TileRecord* tile = request.file->records(request.asset, count) + unit.firstTile;
+        const TileRecord* tile = tilesOf(request, unit);
         const TileRecord* const last = tile + unit.tileCount - 1;
         offset = tile->offset;
         for (size = 0; tile != last; ++tile) {
@@ -307,10 +312,10 @@ uint64_t Readers::asOneRead(const Job& job, Read& read, uint64_t& needed) const
         to = ringPlace(m_info.source, unit.sourceBase);
         before = unit.sourceBase - unit.source;
         after = unit.sourceEnd - unit.sourceBase - size;
-    } else if (unit.route == Route::plain) {
-        to = ringPlace(m_info.source, unit.outputBase);
-        before = unit.outputBase - unit.source;
-        after = unit.sourceEnd - unit.outputBase - size;
+    } else if (unit.route != Route::host) {
+        to = ringPlace(m_info.source, plainPlace(unit));
+        before = plainPlace(unit) - unit.source;
+        after = unit.sourceEnd - plainPlace(unit) - size;
     } else {
         to = hostPlace(request, offset);
     }
@@ -321,26 +326,26 @@ void Readers::readUnit(Job& job)
 {
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
-    if (request.source == SLUICE_STREAM_FROM_ARCHIVE && m_ledger.sides.areBoth()) {
-        uint32_t count = 0;
-        const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    if (m_ledger.sides.areBoth()) {
+        const TileRecord* tiles = tilesOf(request, unit);
         for (uint32_t i = 0; i < unit.tileCount; ++i)
             job.costs.add(tiles[i]);
+        if (unit.isTranscoded) job.costs.add(request.image, unit);
     }
     if (job.isRead) return;
     if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
         readTiles(job);
         return;
     }
-    uint8_t* to = unit.route == Route::plain ? ringPlace(m_info.source, unit.outputBase)
-                                             : hostPlace(request, unit.offset);
+    const bool isForRing = unit.route != Route::host;
+    const uint64_t place = plainPlace(unit);
+    uint8_t* to = isForRing ? ringPlace(m_info.source, place) : hostPlace(request, unit.offset);
     if (request.source == SLUICE_STREAM_FROM_MEMORY)
         std::memcpy(to, static_cast<const uint8_t*>(request.memory) + unit.offset,
                     size_t(unit.size));
-    else if (unit.route == Route::plain)
-        job.error =
-            request.file->readInto(unit.offset, to, unit.size, unit.outputBase - unit.source,
-                                   unit.sourceEnd - unit.outputBase - unit.size);
+    else if (isForRing)
+        job.error = request.file->readInto(unit.offset, to, unit.size, place - unit.source,
+                                           unit.sourceEnd - place - unit.size);
     else
         job.error = request.file->readInto(unit.offset, to, unit.size, 0, 0);
     m_ledger.totals.bytesRead += unit.size;
@@ -352,8 +357,7 @@ void Readers::readTiles(Job& job)
 {
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
-    uint32_t count = 0;
-    const TileRecord* tile = request.file->records(request.asset, count) + unit.firstTile;
+    const TileRecord* tile = tilesOf(request, unit);
     const TileRecord* end = tile + unit.tileCount;
     uint64_t place = unit.sourceBase;
     while (tile != end && job.error.status == SLUICE_OK) {
@@ -397,7 +401,8 @@ void Readers::finishRead(Held& held, Job& job)
     Request& request = m_ledger.requests[unit.request];
     SluiceStreamReason reason = SLUICE_STREAM_CPU_SOONER;
     const bool isArchive = request.info.source == SLUICE_STREAM_FROM_ARCHIVE;
-    if (isArchive && m_ledger.sides.areBoth()) m_ledger.sides.estimate(held, unit, job.costs);
+    if ((isArchive || unit.isTranscoded) && m_ledger.sides.areBoth())
+        m_ledger.sides.estimate(held, unit, job.costs);
     if (job.error.status != SLUICE_OK) {
         m_ledger.fail(
             held, group, request,
@@ -436,6 +441,7 @@ void Readers::finishDecode(Held& held, Job& job, const BadTile& bad, const CpuDe
     } else if (unit.route == Route::host) {
         m_ledger.finish(held, unit);
     } else {
+        if (bad.hasBadBlocks) m_ledger.failBlocks(held, unit);
         m_ledger.work.addReady(held, unit);
     }
     m_ledger.endIfDone(held, group);

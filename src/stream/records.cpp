@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "formats/archive_layout.h"
+#include "stream/transcodes.h"
 
 namespace sluice::stream {
 
@@ -44,6 +45,19 @@ uint32_t kernelsOfItems(const void* parameters, size_t size)
     return kernels;
 }
 
+// Returns the kernels that an image may need, if a parameter block, which has been checked, describes
+// one. What is wrong with the description is found when it is used.
+uint32_t kernelsOfImage(const void* parameters, size_t size)
+{
+    constexpr size_t kFlags = 4; // where the item has them (format.md, 4.10)
+    const auto* const block = static_cast<const uint8_t*>(parameters);
+    for (size_t at = 0; at < size; at += kItemHead + size_t(alignUp(itemSize(block + at), 4)))
+        if (loadLe16(block + at) == kImageItem && itemSize(block + at) >= kFlags + 4 &&
+            (loadLe32(block + at + kItemHead + kFlags) & SLUICE_IMAGE_TRANSCODE) != 0)
+            return kHasTranscoder ? SLUICE_KERNELS_UASTC : 0;
+    return 0;
+}
+
 } // namespace
 
 SluiceStatus Records::begin(const SluiceArchive& archive, const std::vector<uint8_t>& index)
@@ -65,6 +79,7 @@ SluiceStatus Records::begin(const SluiceArchive& archive, const std::vector<uint
     uint64_t known = 0;
     for (uint32_t number = 0; number < archive.assetCount; ++number) {
         const SluiceArchiveAsset info = assetOf(number);
+        kernels |= kernelsOfImage(info.parameters, info.parameterSize);
         const bool isFirst = info.tilesOffset == 0; // no other asset with these tiles came before
         AssetTiles& tiles = m_assets[number];
         tiles.size = info.size;
@@ -104,6 +119,7 @@ TileRecord* Records::beginKnown(const SluiceArchiveAsset& asset)
     m_assets[0].count = asset.tileCount;
     m_extents.emplace_back().state = Extent::ready;
     if (asset.tileCount != 0) m_kernels = kernelsOf({SLUICE_CODEC_ZSTD});
+    m_kernels |= kernelsOfImage(asset.parameters, asset.parameterSize);
     return m_records.get();
 }
 

@@ -44,12 +44,12 @@ Sides::Sides(const SluiceStreamerInfo& info)
     : m_info(info), m_hasGpu(gpuMayDecode(info)), m_hasCpu(cpuMayDecode(info)),
       m_mostThreads(mostThreads(info)), m_mostZstd(m_hasGpu ? mostZstd(info) : 0)
 {
-    constexpr uint32_t kCodecs[kCpuCodecs] = {SLUICE_CODEC_STORE, SLUICE_CODEC_GDEFLATE,
-                                              SLUICE_CODEC_GSTD, SLUICE_CODEC_ZSTD,
-                                              SLUICE_CODEC_FLOAT};
+    constexpr uint32_t kCodecs[kCpuTileCodecs] = {SLUICE_CODEC_STORE, SLUICE_CODEC_GDEFLATE,
+                                                  SLUICE_CODEC_GSTD, SLUICE_CODEC_ZSTD,
+                                                  SLUICE_CODEC_FLOAT};
     constexpr uint32_t kSize = 4096;
     const uint32_t description = 0;
-    for (uint32_t codec = 0; codec < kCpuCodecs; ++codec) {
+    for (uint32_t codec = 0; codec < kCpuTileCodecs; ++codec) {
         for (uint32_t filtered = 0; filtered < 2; ++filtered) {
             const uint32_t stored = kCodecs[codec] == SLUICE_CODEC_STORE ? kSize : kSize / 2;
             const SluiceTile tile = {0,
@@ -110,16 +110,20 @@ void Sides::noteKernels(Held& held, const Work& work)
 
 bool Sides::isForCpu(Held& held, const TileRecord& tile, SluiceStreamReason& reason) const
 {
-    const uint32_t kernels = m_hasGpu ? kernelsOf(tile) : 0;
-    const bool isOnly = !m_hasGpu || (kernels & m_refused) != 0 || isTooLargeForGpu(held, tile);
+    return areForCpu(m_hasGpu ? kernelsOf(tile) : 0, isTooLargeForGpu(held, tile), reason);
+}
+
+bool Sides::areForCpu(uint32_t kernels, bool isTooLarge, SluiceStreamReason& reason) const
+{
+    const bool isOnly = !m_hasGpu || (kernels & m_refused) != 0 || isTooLarge;
     reason = isOnly ? SLUICE_STREAM_CPU_ONLY : SLUICE_STREAM_CPU_PIPELINES;
     return isOnly || (kernels & m_missing) != 0;
 }
 
-bool Sides::havePipelines(Held&, const TileRecord* tiles, uint32_t count) const
+bool Sides::havePipelines(Held&, const TileRecord* tiles, const Unit& unit) const
 {
-    uint32_t kernels = 0;
-    for (uint32_t i = 0; i < count && m_missing != 0; ++i)
+    uint32_t kernels = unit.isTranscoded ? SLUICE_KERNELS_UASTC : 0;
+    for (uint32_t i = 0; i < unit.tileCount && (m_missing & ~kernels) != 0; ++i)
         kernels |= kernelsOf(tiles[i]);
     return (kernels & m_missing) == 0;
 }
@@ -143,7 +147,7 @@ SideChoice Sides::choose(Held& held, const Work& work, const TileRecord* headTil
     load.lineCpu = line.cpuTime;
     load.headGpu = batchTime(double(head.gpuSlowest), double(head.gpuBytes));
     load.headCpu = double(head.cpuTime);
-    load.hasPipelines = havePipelines(held, headTiles, head.tileCount);
+    load.hasPipelines = havePipelines(held, headTiles, head);
     load.sinceProgress = millisecondsOf(Clock::now() - m_progress);
     load.ahead = m_ahead;
     load.interval = m_intervals.median(kInterval);

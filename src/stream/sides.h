@@ -30,6 +30,11 @@ public:
     void noteKernels(Held&, const Work& work);
     // Returns whether only the CPU can decode a tile at present. reason: receives why.
     bool isForCpu(Held&, const TileRecord& tile, SluiceStreamReason& reason) const;
+    // Returns whether only the CPU can transcode at present.
+    bool isTranscodeForCpu(Held&, SluiceStreamReason& reason) const
+    {
+        return areForCpu(m_hasGpu ? SLUICE_KERNELS_UASTC : 0, false, reason);
+    }
 
     // Returns whether the GPU decodes, but scratch is too small for this tile. The CPU decodes it
     // then.
@@ -38,9 +43,9 @@ public:
         return m_hasGpu && tile.codec == SLUICE_CODEC_ZSTD && tile.size > m_mostZstd;
     }
 
-    // Returns whether the context has all pipelines that these tiles need. If the CPU may not
-    // decode the line, the answer is yes, and Record finds out.
-    bool havePipelines(Held&, const TileRecord* tiles, uint32_t count) const;
+    // Returns whether the context has all pipelines that a unit with these tiles needs. If the CPU
+    // may not decode the line, the answer is yes, and Record finds out.
+    bool havePipelines(Held&, const TileRecord* tiles, const Unit& unit) const;
 
     // Predicts what a unit costs either side.
     void estimate(Held&, Unit& unit, const UnitCosts& costs) const;
@@ -109,6 +114,7 @@ private:
             if (measured < predicted / 2) tryAfter = kShortest;
         }
     };
+    bool areForCpu(uint32_t kernels, bool isTooLarge, SluiceStreamReason& reason) const;
     static uint32_t mostThreads(const SluiceStreamerInfo& info);
     static uint32_t mostZstd(const SluiceStreamerInfo& info);
     uint32_t kernelsOf(const TileRecord& tile) const
@@ -120,8 +126,8 @@ private:
     const bool m_hasGpu, m_hasCpu;
     const uint32_t m_mostThreads;
     const uint32_t m_mostZstd; // bytes of the largest Zstandard tile that scratch suffices for
-    // The kernels that tiles need: by codec, without and with a filter; and all of these together.
-    uint32_t m_kernels[kCpuCodecs][2] = {}, m_known = 0;
+    // The kernels that tiles need: by codec, without and with a filter; and all that may be needed.
+    uint32_t m_kernels[kCpuTileCodecs][2] = {}, m_known = SLUICE_KERNELS_UASTC;
     // The kernels that the context lacks, which are noted only if the CPU can decode instead, and
     // those that it has refused.
     uint32_t m_missing = 0, m_refused = 0;

@@ -143,13 +143,15 @@ void SluiceStreamer_T::counters(SluiceStreamCounters& result)
     result.retriedTiles = m_ledger.totals.retriedTiles;
     for (uint32_t i = 0; i < SLUICE_STREAM_REASONS; ++i)
         result.shares[i] = m_ledger.sides.share(held, SluiceStreamReason(i));
+    constexpr CpuCodec kCodecs[] = {kCpuGdeflate, kCpuGstd, kCpuFloat};
     for (uint32_t i = 0; i < 3; ++i)
         result.threadMillisecondsPerMiB[i] =
-            float(m_ledger.sides.cpuCosts(held).millisecondsPerMiB(CpuCodec(kCpuGdeflate + i)));
+            float(m_ledger.sides.cpuCosts(held).millisecondsPerMiB(kCodecs[i]));
     const CostModel& costs = m_ledger.sides.gpuCosts(held);
     result.floorMilliseconds = float(costs.floor());
+    constexpr CostKind kKinds[] = {kCostGdeflate, kCostGstd, kCostFloat, kCostCopy};
     for (uint32_t i = 0; i < 4; ++i)
-        result.millisecondsPerMiB[i] = float(costs.weight(CostKind(kCostGdeflate + i)));
+        result.millisecondsPerMiB[i] = float(costs.weight(kKinds[i]));
     result.predictionError = float(costs.error());
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tells the two models of costs about the tiles of archives.
+// Tells the two models of costs about the tiles of archives, and about what is transcoded.
 #pragma once
 
 #include "stream/cost_model.h"
 #include "stream/cpu_cost_model.h"
 #include "stream/file.h"
+#include "stream/transcodes.h"
 
 namespace sluice::stream {
 
@@ -31,6 +32,12 @@ inline CpuCodec cpuCodecOf(const TileRecord& tile)
     }
 }
 
+template <class Inputs>
+void addTranscode(Inputs& cost, const SluiceStreamImage& image, const Unit& unit)
+{
+    cost.addTranscode(unit.size, transcodeWork(image));
+}
+
 // The costs of a unit on either side.
 struct UnitCosts {
     CostInputs gpu;
@@ -40,6 +47,11 @@ struct UnitCosts {
     {
         addCost(gpu, tile);
         cpu.addTile(cpuCodecOf(tile), tile.size, tile.filterOffset != 0);
+    }
+    void add(const SluiceStreamImage& image, const Unit& unit)
+    {
+        addTranscode(gpu, image, unit);
+        addTranscode(cpu, image, unit);
     }
 };
 

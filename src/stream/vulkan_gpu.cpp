@@ -39,6 +39,7 @@ public:
 
     SluiceStatus begin(uint32_t batches, uint32_t& id) override;
     void end(uint32_t id) override;
+    uint64_t address(const SluiceBuffer& buffer) const override;
     void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) override;
     bool milliseconds(uint32_t id, uint32_t batch, double& result) override;
     void barrierBefore(SluiceCommands commands) override;
@@ -66,6 +67,8 @@ private:
 #define SLUICE_MEMBER(name) PFN_vk##name m_##name = nullptr;
     SLUICE_STREAM_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
+    // NULL on devices without it, where only the CPU decodes.
+    PFN_vkGetBufferDeviceAddress m_getBufferDeviceAddress = nullptr;
     VkDevice m_device = VK_NULL_HANDLE;
     double m_period = 0; // milliseconds per tick; 0: the queue has no timestamps
     uint64_t m_mask = 0;
@@ -98,6 +101,8 @@ SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_p
     SLUICE_STREAM_FUNCTIONS(SLUICE_LOAD)
 #undef SLUICE_LOAD
     if (!isComplete) return SLUICE_ERROR_UNSUPPORTED;
+    gpu->m_getBufferDeviceAddress = reinterpret_cast<PFN_vkGetBufferDeviceAddress>(
+        getDeviceProcAddr(info.device, "vkGetBufferDeviceAddress"));
     uint32_t count = 0;
     getFamilies(info.physicalDevice, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
@@ -142,6 +147,14 @@ void VulkanGpu::end(uint32_t id)
     m_DestroyQueryPool(m_device, m_pools[id], nullptr);
     m_pools[id] = VK_NULL_HANDLE;
     m_isTaken[id] = false;
+}
+
+uint64_t VulkanGpu::address(const SluiceBuffer& buffer) const
+{
+    VkBufferDeviceAddressInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    info.buffer = handleOf<VkBuffer>(buffer.handle);
+    return m_getBufferDeviceAddress(m_device, &info) + buffer.offset;
 }
 
 void VulkanGpu::timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd)

@@ -20,6 +20,7 @@ SluiceStatus VulkanBackend::cmdUastc(SluiceCommands commands, const SluiceUastcI
     const Recording cmd = recordingOf(commands);
     m_recorder.status(cmd, info.status, info.maxRegionCount);
     if (info.maxRegionCount == 0) return SLUICE_OK;
+    m_recorder.status(cmd, info.scratch, uastcScratchWords(info));
     const Pipeline pipeline = pipelines[uastcGroup(uastcTarget(info.format, info.flags))];
     const UastcParams params = uastcParams(info, m_pipelines.workgroup(pipeline), addressOf());
     m_recorder.computeBarrier(cmd);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests streaming to CUDA's device memory; the GPU decodes, the CPU does, or both do.
 #include "tests/stream/stream_gpu.h"
+#include "tests/support/uastc.h"
 
 #include <sluice/sluice_stream_cuda.h>
 
@@ -87,6 +88,23 @@ SluiceStreamer createStreamer(CudaMemory& memory, const SluiceStreamGpu* gpu, Sl
     return streamer;
 }
 
+constexpr uint32_t kWidth = 128, kHeight = 120; // of an image of UASTC in memory
+
+SluiceStreamRequest transcoded(const Bytes& blocks, const UastcTarget& target,
+                               const SluiceStreamMemory& to, uint64_t place, uint64_t size)
+{
+    SluiceStreamRequest request = fromMemory(blocks.data(), blocks.size(), nullptr);
+    request.target = SLUICE_STREAM_TO_BUFFER;
+    request.buffer = {to.buffer.handle, to.buffer.offset + place, size};
+    request.image.blockWidth = request.image.blockHeight = 4;
+    request.image.blockSize = 16;
+    request.image.layerCount = request.image.extent[2] = 1;
+    request.image.extent[0] = kWidth;
+    request.image.extent[1] = kHeight;
+    request.image.format = target.format;
+    return request;
+}
+
 // Records batches and polls until an event of this kind arrives. Other events go to `others`.
 SluiceStreamEvent waitFor(SluiceStreamer streamer, cudaStream_t stream, SluiceStreamEventKind kind,
                           std::vector<SluiceStreamEvent>& others)
@@ -121,6 +139,9 @@ TEST_CASE("stream cuda: buffers, directly and through the ring, files, memory an
     REQUIRE(cudaGetDevice(&index) == cudaSuccess); // the device of device()
     const Bytes &bytes = vulkanContent().small.bytes, &whole = vulkanContent().file;
     const uint64_t size = bytes.size();
+    needUastc(device());
+    const Bytes vectors = uastcVectors("uastc.bin"),
+                blocks(vectors.begin(), vectors.begin() + kWidth / 4 * kHeight / 4 * 16);
     for (const Decoder decoder : kDecoders) {
         CAPTURE(int(decoder));
         SluiceStreamGpu* gpu = nullptr;
@@ -160,6 +181,13 @@ TEST_CASE("stream cuda: buffers, directly and through the ring, files, memory an
             copied.source = SLUICE_STREAM_FROM_MEMORY;
             copied.memory = bytes.data();
             requests.push_back(fromArchive(opened, VulkanContent::kSmall, 0, size, host.data()));
+
+            for (const UastcTarget& target : {kUastcTargets[0], kUastcTargets[2]}) { // BC7, texels
+                const Bytes made = uastcMade(target, blocks, {0, kWidth, kHeight}).output;
+                const uint64_t place = 500000 + 100000 * requests.size(); // behind the others
+                requests.push_back(transcoded(blocks, target, to, place, made.size()));
+                std::copy(made.begin(), made.end(), expected.begin() + ptrdiff_t(place));
+            }
 
             SluiceStreamGroupInfo group = {};
             group.requests = requests.data();

@@ -62,17 +62,13 @@ namespace {
 
 constexpr uint64_t kGap = 48; // bytes between outputs
 
-// What the reference makes of a piece.
-struct Expected {
-    Bytes output;
-    SluiceUastcInvalid invalid = {0, ~0u};
-};
+} // namespace
 
-Expected expectedOf(const UastcTarget& target, const Bytes& source, const UastcPiece& piece)
+UastcMade uastcMade(const UastcTarget& target, const Bytes& source, const UastcPiece& piece)
 {
     const uint32_t columns = (piece.width + 3) / 4, rows = (piece.height + 3) / 4;
     const bool texels = target.number == SLUICE_UA_RGBA8;
-    Expected expected;
+    UastcMade expected;
     expected.output.resize(texels ? size_t(4) * piece.width * piece.height
                                   : size_t(columns) * rows * target.bytes);
     for (uint32_t k = 0; k < columns * rows; ++k) {
@@ -94,8 +90,6 @@ Expected expectedOf(const UastcTarget& target, const Bytes& source, const UastcP
     return expected;
 }
 
-} // namespace
-
 void checkUastc(Device& on, const UastcTarget& target, const Bytes& source,
                 const std::vector<UastcPiece>& pieces, bool inPlace)
 {
@@ -104,11 +98,11 @@ void checkUastc(Device& on, const UastcTarget& target, const Bytes& source,
     needUastc(on);
     const uint32_t count = uint32_t(pieces.size());
     uint32_t most = 1;
-    std::vector<Expected> expected;
+    std::vector<UastcMade> expected;
     std::vector<uint64_t> places;
     uint64_t room = 0;
     for (const UastcPiece& piece : pieces) {
-        expected.push_back(expectedOf(target, source, piece));
+        expected.push_back(uastcMade(target, source, piece));
         most = std::max(most, (piece.width + 3) / 4 * ((piece.height + 3) / 4));
         places.push_back(inPlace ? piece.offset : room);
         room += (expected.back().output.size() + 15) / 16 * 16 + kGap;

@@ -49,6 +49,13 @@ struct UastcPiece {
     uint32_t width, height;
 };
 
+// What the reference makes of a piece.
+struct UastcMade {
+    Bytes output;
+    SluiceUastcInvalid invalid = {0, ~0u};
+};
+UastcMade uastcMade(const UastcTarget& target, const Bytes& source, const UastcPiece& piece);
+
 // Transcodes pieces of `source` on a device, and compares bytes, statuses, counts of invalid blocks
 // and the bytes around the outputs with the reference. inPlace: the source is also the destination.
 void checkUastc(Device& on, const UastcTarget& target, const Bytes& source,

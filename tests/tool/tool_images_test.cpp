@@ -50,7 +50,7 @@ TEST_CASE("tool: images are packed without their schemes and come back")
                                 "-c store", "-c huff", "-c float", "--tile-size 64 -l 2"}) {
         CAPTURE(options);
         fs::remove_all(tool.path / "out");
-        REQUIRE(tool("pack -f --images -o a.sluice in " + std::string(options)) == 0);
+        REQUIRE(tool("pack -f --images --uastc keep -o a.sluice in " + std::string(options)) == 0);
         CHECK(tool.errors().empty());
         REQUIRE(tool.onCpu("unpack a.sluice -C out") == 0);
         REQUIRE(tool("info --json a.sluice") == 0);

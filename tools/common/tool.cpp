@@ -138,6 +138,7 @@ std::string encodingText(const AssetOptions& options)
         options.tileKib != 0 ? options.tileKib : kDefaultTileKib, options.filters.c_str(),
         options.images ? kTextureVersion : 0, options.bc.c_str(), options.mips ? 1 : 0);
     if (options.kind != "auto") text += " kind=" + options.kind;
+    if (options.images && options.uastc != "keep") text += " uastc=" + options.uastc;
     // Left out unless it is given, so that cache entries of older versions are still found.
     if (options.maxOutput != 0) text += formatText(" max-output=%llu", wide(options.maxOutput));
     return text;

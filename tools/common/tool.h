@@ -80,10 +80,11 @@ struct AssetOptions {
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
     bool images = false;
-    std::string bc = "none";   // --bc: the format of textures
-    std::string kind = "auto"; // --kind: what a picture is
-    bool mips = true;          // textures get all mip levels
-    uint64_t maxOutput = 0;    // most bytes of an image in memory; 0: see outputLimit
+    std::string bc = "none";    // --bc: the format of textures
+    std::string uastc = "lean"; // --uastc: what becomes of UASTC images
+    std::string kind = "auto";  // --kind: what a picture is
+    bool mips = true;           // textures get all mip levels
+    uint64_t maxOutput = 0;     // most bytes of an image in memory; 0: see outputLimit
     // Small files may share tiles. encodingText() does not contain this, since shareTiles() has
     // decided already which files do.
     bool share = true;
@@ -159,6 +160,7 @@ struct UnpackOptions {
     std::string folder; // -C; empty: not given
     std::string output; // -o; empty: not given
     std::string like;   // --like, for .safetensors; empty: not given
+    std::string as;     // --as: what UASTC images become; empty: not given
     Selection selection;
     bool list = false, keepGoing = false;
     uint64_t maxOutput = 0; // 0: not given

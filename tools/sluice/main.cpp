@@ -94,6 +94,12 @@ void definePack(CLI::App& verb, CommandLine& line)
              "BC1 for opaque colours, BC3 for those with alpha, BC4 for a single channel, "
              "BC5 for normal maps; bc1, bc3, bc4, bc5")
         ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
+    addValue(
+        verb, "--uastc", "FORM", options.uastc,
+        "--images: what becomes of UASTC in KTX2 files: lean (default), without the hints that "
+        "only ETC and BC1 use, which compresses better; keep, as it is; bc7 or astc, the "
+        "format of a GPU")
+        ->check(CLI::IsMember({"keep", "lean", "bc7", "astc"}));
     addValue(verb, "--kind", "KIND=GLOB", options.kinds,
              "--images: what the pictures are whose names match the glob: color; data, such as "
              "roughness; normal; mask, of which red counts; or auto (default), by name and texels. "
@@ -201,6 +207,8 @@ int pack(const CLI::App& verb, CommandLine& line)
         throw Failure{exitUsage, "--max-output is for --images"};
     if (!options.mips && !options.images) throw Failure{exitUsage, "--no-mips is for --images"};
     if (options.bc != "none" && !options.images) throw Failure{exitUsage, "--bc is for --images"};
+    if (options.uastc != "lean" && !options.images)
+        throw Failure{exitUsage, "--uastc is for --images"};
     if (!options.kinds.empty() && !options.images)
         throw Failure{exitUsage, "--kind is for --images"};
     if (options.bc != "none" && !hasBlockEncoder())
@@ -350,6 +358,10 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
     addValue(verb, "-o,--output", "FILE", line.unpack.output,
              "the file for a single asset; - is stdout")
         ->excludes(folder);
+    addValue(verb, "--as", "FORMAT", line.unpack.as,
+             "write UASTC images of an archive as KTX2 files of this format: bc7, astc or rgba8; "
+             "other files stay as they are")
+        ->check(CLI::IsMember({"bc7", "astc", "rgba8"}));
     addValue(verb, "--like", "FILE", line.unpack.like,
              "a .safetensors model whose tensor names and shapes to restore");
     addZstd(verb, line.unpack.zstd);

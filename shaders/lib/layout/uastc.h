@@ -38,7 +38,7 @@ SLUICE_LAYOUT_BEGIN
 // A region's words in the list, SluiceUastcRegion.
 #define SLUICE_UA_REGION_BYTES 24u
 
-// A region's words in scratch, which are zero before and after a command: how many workgroups have
+// A region's words in scratch, which a command clears first: how many workgroups have
 // ended, and whether one of them found an invalid block or was stopped early; how many invalid
 // blocks there are; and the complement of the least number of an invalid block.
 #define SLUICE_UA_ENDED 0u

@@ -69,5 +69,9 @@ std::vector<std::vector<uint8_t>> makeMips(const Pixels& top, Averaging averagin
 //   levels    receives where the levels are; has room for info.levels of them
 std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
                               SluiceImageLevel* levels);
+// Makes a KTX2 file of an image of any shape, with these key/value data.
+//   info   as sluiceParseImage describes it; the format may also be BC7 or ASTC of 4 x 4 texels
+std::vector<uint8_t> makeKtx2File(const SluiceImageInfo& info, const std::vector<uint8_t>& pairs,
+                                  SluiceImageLevel* levels);
 
 } // namespace sluice

@@ -38,6 +38,10 @@ Descriptor descriptorOf(const SluiceImageFormat& format)
     case 138: return {130, {{0, 64, alpha, all}, {64, 64, 0, all}}}; // BC3
     case 139: return {131, {{0, 64, 0, all}}};                       // BC4
     case 141: return {132, {{0, 64, 0, all}, {64, 64, 1, all}}};     // BC5
+    case 145:
+    case 146: return {134, {{0, 128, 0, all}}}; // BC7
+    case 157:
+    case 158: return {162, {{0, 128, 0, all}}}; // ASTC
     default:
         return {1, {{0, 8, 0, 255}, {8, 8, 1, 255}, {16, 8, 2, 255}, {24, 8, alpha, 255}}}; // RGBA8
     }
@@ -85,28 +89,32 @@ void addPair(std::vector<uint8_t>& pairs, const std::string& key, const std::str
 std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
                               SluiceImageLevel* levels)
 {
-    SluiceImageFormat format;
-    (void)sluiceGetImageFormat(info.format, &format); // callers use formats of the table
-    const std::vector<uint8_t> dfd =
-        describe(format, (info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0);
     std::vector<uint8_t> pairs; // KTX2 wants the keys in ascending order
     addPair(pairs, "KTXorientation", "rd");
     if (*swizzle != 0) addPair(pairs, "KTXswizzle", swizzle);
     addPair(pairs, "KTXwriter", "sluice");
+    SluiceImageInfo flat = info;
+    flat.depth = flat.layers = flat.faces = 1;
+    return makeKtx2File(flat, pairs, levels);
+}
+
+std::vector<uint8_t> makeKtx2File(const SluiceImageInfo& info, const std::vector<uint8_t>& pairs,
+                                  SluiceImageLevel* levels)
+{
+    SluiceImageFormat format;
+    (void)sluiceGetImageFormat(info.format, &format); // callers use formats of the table
+    const std::vector<uint8_t> dfd =
+        describe(format, (info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0);
 
     const uint64_t dfdAt = ktx2HeaderBytes + uint64_t(info.levels) * ktx2LevelBytes,
                    pairsAt = dfdAt + dfd.size(), alignment = ktx2Alignment(format.blockBytes);
     uint64_t end = pairsAt + pairs.size();
-    SluiceImageInfo shape = {};
-    shape.format = info.format;
-    shape.width = info.width;
-    shape.height = info.height;
-    shape.depth = shape.layers = shape.faces = 1;
     for (uint32_t i = info.levels; i-- != 0;) {
-        (void)sluiceGetImageLevel(&shape, i, &levels[i]); // cannot fail: the extents are small
+        (void)sluiceGetImageLevel(&info, i, &levels[i]); // callers have images in memory
         levels[i].offset = divideUp(end, alignment) * alignment;
         end = levels[i].offset + levels[i].size;
     }
+    const auto has = [&](SluiceImageFlags flag) { return (info.flags & flag) != 0; };
     std::vector<uint8_t> file(static_cast<size_t>(end));
     std::copy_n(kKtx2Magic, kKtx2MagicSize, file.data());
     const struct {
@@ -114,12 +122,14 @@ std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
     } fields[] = {{ktx2Format, info.format},
                   {ktx2TypeSize, format.unitBytes},
                   {ktx2Width, info.width},
-                  {ktx2Height, info.height},
-                  {ktx2Faces, 1},
-                  {ktx2Levels, info.levels},
+                  {ktx2Height, has(SLUICE_IMAGE_1D) ? 0 : info.height},
+                  {ktx2Depth, has(SLUICE_IMAGE_3D) ? info.depth : 0},
+                  {ktx2Layers, has(SLUICE_IMAGE_ARRAY) ? info.layers : 0},
+                  {ktx2Faces, info.faces},
+                  {ktx2Levels, has(SLUICE_IMAGE_MAKE_LEVELS) ? 0 : info.levels},
                   {ktx2DfdOffset, uint32_t(dfdAt)},
                   {ktx2DfdSize, uint32_t(dfd.size())},
-                  {ktx2KvdOffset, uint32_t(pairsAt)},
+                  {ktx2KvdOffset, pairs.empty() ? 0 : uint32_t(pairsAt)},
                   {ktx2KvdSize, uint32_t(pairs.size())}};
     for (const auto& one : fields)
         storeLe32(&file[one.field], one.value);

@@ -64,6 +64,19 @@ const std::string& DescribedFilters::text(const void* description, uint32_t size
     return found->second;
 }
 
+const char* ImageSummary::channels() const
+{
+    if (info.colourModel == 0) return "channels unknown";
+    switch (info.channel) {
+    case 0: return "RGB";
+    case 3: return "RGBA";
+    case 4: return "RRR";
+    case 5: return "RRRG";
+    case 6: return "RG";
+    default: return "channels unknown";
+    }
+}
+
 AssetSummary summarize(const Container& container, uint32_t asset, DescribedFilters& filters)
 {
     AssetSummary summary;

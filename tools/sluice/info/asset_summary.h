@@ -40,6 +40,8 @@ struct ImageSummary {
     SluiceImageFormat format = {};
 
     bool isImage() const { return status == SLUICE_OK && info.container != SLUICE_IMAGE_NONE; }
+    bool isUastc() const { return isImage() && (info.flags & SLUICE_IMAGE_TRANSCODE) != 0; }
+    const char* channels() const; // of UASTC
     const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
 };
 

@@ -2,15 +2,18 @@
 // `sluice info`: shows what is in a file.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "encode/image/uastc_image.h"
 #include "tools/sluice/info/asset_summary.h"
 #include "tools/common/file_mode.h"
 #include "tools/common/summary.h"
 #include "tools/common/weights.h"
 #include "tools/common/zstd_file.h"
+#include "tools/sluice/unpack/decode_assets.h"
 #include "tools/sluice/unpack/unpack_zstd.h"
 
 namespace sluice {
@@ -18,11 +21,14 @@ namespace {
 
 constexpr uint32_t kInfoSchema = 1; // version of the JSON; docs/tool.md describes it
 
+bool srgb(const SluiceImageInfo& info) { return (info.flags & SLUICE_IMAGE_SRGB) != 0; }
+
 void printImage(const ImageSummary& image)
 {
     if (image.status != SLUICE_OK) std::printf("%14s of a newer version\n", "image:");
     if (!image.isImage()) return;
     const SluiceImageInfo& info = image.info;
+    const bool isUastc = (info.flags & SLUICE_IMAGE_TRANSCODE) != 0;
     std::string text = formatText("%s, %s, %u", image.kind(), image.format.name, info.width);
     if ((info.flags & SLUICE_IMAGE_1D) == 0) text += formatText(" x %u", info.height);
     if ((info.flags & SLUICE_IMAGE_3D) != 0) text += formatText(" x %u", info.depth);
@@ -31,6 +37,7 @@ void printImage(const ImageSummary& image)
     text += formatText(", %u level%s", info.levels, info.levels == 1 ? "" : "s");
     if ((info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0) text += ", alpha premultiplied";
     if ((info.flags & SLUICE_IMAGE_OPAQUE) != 0) text += ", opaque";
+    if (isUastc) text += std::string(", ") + image.channels() + (srgb(info) ? " sRGB" : "");
     std::printf("%14s %s\n", "image:", text.c_str());
 }
 
@@ -58,7 +65,66 @@ std::string imageJson(const ImageSummary& image)
                       image.kind(), image.format.name, info.format, info.width, info.height,
                       info.depth, info.layers, info.faces, info.flags,
                       wide(image.levels[0].imageStride)) +
-           levels + "]}, ";
+           levels + "]" +
+           (image.isUastc() ? formatText(", \"channels\": \"%s\"", image.channels()) : "") + "}, ";
+}
+
+// Decodes the images of UASTC by the CPU, and prints their modes and invalid blocks.
+class UastcCounter : public AssetSink {
+public:
+    explicit UastcCounter(const Container& container) : m_container(container) {}
+    void begin(uint32_t asset) override
+    {
+        m_bytes.assign(size_t(m_container.asset(asset).size), 0);
+        m_asset = asset;
+    }
+    void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
+    {
+        std::copy_n(bytes, size, m_bytes.begin() + ptrdiff_t(offset));
+    }
+    void end() override
+    {
+        const ImageSummary image = imageOf(m_container, m_asset);
+        UastcCounts& counts = found[m_asset];
+        for (uint32_t i = 0; i < image.info.levels; ++i)
+            countUastc(&m_bytes[size_t(image.levels[i].offset)], image.levels[i].decodedSize,
+                       counts);
+    }
+    void discard() override {}
+
+    std::map<uint32_t, UastcCounts> found; // by asset
+
+private:
+    const Container& m_container;
+    uint32_t m_asset = 0;
+    Bytes m_bytes;
+};
+
+std::map<uint32_t, UastcCounts> countBlocks(const Container& container, const CommonOptions& common)
+{
+    // Images that unpack would refuse for their size are left out, too.
+    const uint64_t most = outputLimit(container.file().size(), 0);
+    std::vector<uint32_t> assets;
+    for (uint32_t i = 0; i < container.assetCount(); ++i)
+        if (container.asset(i).size <= most && imageOf(container, i).isUastc()) assets.push_back(i);
+    UastcCounter counter(container);
+    if (assets.empty()) return {};
+    DeviceOptions options;
+    options.device = "cpu";
+    const ToolDevice device(options, common, container.kernelsOf(assets), 0);
+    Progress progress("counting", 0, true);
+    AssetDecoder(container, device, counter, progress, false).run(assets);
+    return counter.found;
+}
+
+void printBlocks(const UastcCounts& counts)
+{
+    std::string modes;
+    for (uint32_t mode = 0; mode < kUastcModeCount; ++mode)
+        if (counts.modes[mode] != 0)
+            modes += formatText(", %llu of mode %u", wide(counts.modes[mode]), mode);
+    std::printf("%14s %llu%s; %llu invalid\n", "blocks:", wide(counts.blocks), modes.c_str(),
+                wide(counts.invalid));
 }
 
 // Returns the assets' numbers in the order in which they are listed.
@@ -102,7 +168,7 @@ std::string typesJson(const Container& container, const std::vector<uint64_t>& s
 }
 
 void printInfo(const Container& container, const std::vector<uint64_t>& storedSizes,
-               const std::string& sort, bool verbose)
+               const std::string& sort, const std::map<uint32_t, UastcCounts>& blocks, bool verbose)
 {
     const char* kind = container.isArchive() ? "sluice archive" : "GDeflate tile stream";
     std::printf("%s: %s", printable(container.file().name()).c_str(), kind);
@@ -131,6 +197,7 @@ void printInfo(const Container& container, const std::vector<uint64_t>& storedSi
         printColumns([&](size_t codec) { return std::to_string(summary.tiles[codec]); });
         std::printf("  %s\n", printable(asset.name).c_str());
         printImage(imageOf(container, i));
+        if (blocks.count(i) != 0) printBlocks(blocks.at(i));
         if (verbose) printShare(container, i);
         if (summary.filtered == 0) continue;
         std::string lists;
@@ -238,7 +305,10 @@ int runInfo(const InfoOptions& options, const CommonOptions& common)
     else if (options.json)
         printInfoJson(container, storedSizes, options.sort);
     else
-        printInfo(container, storedSizes, options.sort, common.verbosity > 0);
+        printInfo(container, storedSizes, options.sort,
+                  common.verbosity > 0 ? countBlocks(container, common)
+                                       : std::map<uint32_t, UastcCounts>(),
+                  common.verbosity > 0);
     return exitOk;
 }
 

@@ -8,6 +8,7 @@
 
 #include "encode/image/image_file.h"
 #include "encode/image/texture.h"
+#include "encode/image/uastc_image.h"
 #include "formats/archive_layout.h"
 #include "formats/image.h"
 #include "tools/sluice/pack/textures.h"
@@ -71,8 +72,6 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
 void tellKeyValues(const InputFile& input, const SluiceImageInfo& info, PackPlan& plan)
 {
     constexpr uint64_t most = uint64_t(1) << 20; // larger data are not looked at
-    if ((info.flags & SLUICE_IMAGE_TRANSCODE) != 0)
-        addRemark(plan.note, "UASTC, which no GPU samples: transcode it before the upload");
     if (info.keyValueSize == 0 || info.keyValueSize > most) return;
     Bytes pairs(static_cast<size_t>(info.keyValueSize));
     input.read(info.keyValueOffset, pairs.data(), pairs.size());
@@ -93,6 +92,33 @@ void tellKeyValues(const InputFile& input, const SluiceImageInfo& info, PackPlan
     if (!swizzle.empty() && swizzle != "rgba")
         addRemark(plan.note,
                   "shaders read its channels as " + printable(swizzle) + " (KTXswizzle)");
+}
+
+bool isUastc(const ImageFile& image) { return (image.info.flags & SLUICE_IMAGE_TRANSCODE) != 0; }
+
+// Returns the image as --uastc says. Levels that are too large to be transcoded stay as they are.
+Bytes convertedUastc(Bytes bytes, const ImageFile& image, const std::string& form, PackPlan& plan)
+{
+    constexpr uint32_t kBc7 = 145, kAstc = 157;
+    const bool isSrgb = (image.info.flags & SLUICE_IMAGE_SRGB) != 0;
+    if (form == "lean") {
+        for (uint32_t i = 0; i < image.info.levels; ++i)
+            zeroUastcHints(&bytes[size_t(image.levels[i].offset)], image.levels[i].size);
+        addRemark(plan.note, "UASTC, without its hints for ETC1 and BC1");
+        return bytes;
+    }
+    uint64_t invalid = 0;
+    Bytes made =
+        transcodeKtx2(bytes, image, (form == "bc7" ? kBc7 : kAstc) + (isSrgb ? 1 : 0), invalid);
+    if (made.empty()) {
+        addRemark(plan.warning, "UASTC that is too large to be transcoded is packed as it is");
+        return bytes;
+    }
+    addRemark(plan.note, "transcoded from UASTC to " + std::string(form == "bc7" ? "BC7" : "ASTC"));
+    if (invalid != 0)
+        addRemark(plan.warning,
+                  formatText("%llu invalid blocks of UASTC become magenta", wide(invalid)));
+    return made;
 }
 
 // Plans a KTX2 or DDS file. Returns false if it is to be packed like any other file.
@@ -116,13 +142,22 @@ bool planContainer(const InputFile& input, const AssetOptions& options, const Co
         plan.reason = "it is larger than 1 GiB";
         return false;
     }
-    if (packed || (small && codec.fileCodec == SLUICE_CODEC_GSTD)) {
+    const bool converts = isUastc(image) && options.uastc != "keep" && small;
+    if (isUastc(image) && !converts) addRemark(plan.note, "UASTC, as it is");
+    if (packed || converts || (small && codec.fileCodec == SLUICE_CODEC_GSTD)) {
         Bytes bytes = packed ? withoutScheme(input, imageLimit(input, options), plan.reason)
                              : input.readAll();
-        size = bytes.size();
         if (!plan.reason.empty()) return false;
-        if (!image.parse(bytes.data(), size))
-            throw Failure{exitFormat, input.name() + ": it changed while it was read"};
+        const auto parse = [&] {
+            size = bytes.size();
+            if (!image.parse(bytes.data(), size))
+                throw Failure{exitFormat, input.name() + ": it changed while it was read"};
+        };
+        parse();
+        if (converts) {
+            bytes = convertedUastc(std::move(bytes), image, options.uastc, plan);
+            parse();
+        }
         if (codec.fileCodec == SLUICE_CODEC_GSTD)
             plan.segments =
                 planFilters(input.name(), bytes, SLUICE_FILTER_LAYOUT_IMAGE, options, plan.filters);

@@ -57,6 +57,7 @@ constexpr RuleSetting kSettings[] = {
     {"filters", &AssetOptions::filters, kFiltersOption},
     {"images", &AssetOptions::images},
     {"bc", &AssetOptions::bc},
+    {"uastc", &AssetOptions::uastc},
     {"kind", &AssetOptions::kind},
     {"mips", &AssetOptions::mips},
     {"share", &AssetOptions::share},
@@ -142,6 +143,8 @@ private:
         if (!node.is_string()) fail(line, key + " is a string");
         to = node.value<std::string>().value_or("");
         if (key == "bc") checkBlocks(line, to);
+        if (key == "uastc" && to != "keep" && to != "lean" && to != "bc7" && to != "astc")
+            fail(line, "uastc '" + printable(to) + "' is none of keep, lean, bc7, astc");
         if (key == "kind" && !isKindName(to))
             fail(line, "kind '" + printable(to) + "' is none of " + kKindList);
         if (key != "filters") return;

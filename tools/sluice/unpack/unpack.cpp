@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "encode/image/uastc_image.h"
 #include "tools/sluice/unpack/decode_assets.h"
 #include "tools/common/file_mode.h"
 #include "tools/sluice/unpack/selection.h"
@@ -86,6 +87,82 @@ public:
     void discard() override {}
 };
 
+// Returns whether an asset is an image of UASTC.
+bool isUastc(const Container& container, uint32_t asset)
+{
+    if (!container.isArchive()) return false;
+    const SluiceArchiveAsset about = container.archiveAsset(asset);
+    SluiceImageInfo info;
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    return sluiceGetArchiveImage(&about, &info, levels) == SLUICE_OK &&
+           (info.flags & SLUICE_IMAGE_TRANSCODE) != 0;
+}
+
+// Gives images of UASTC to another sink as KTX2 files of another format, and all other assets as
+// they are.
+class TranscodeSink : public AssetSink {
+public:
+    // as: a value of --as
+    TranscodeSink(const Container& container, AssetSink& sink, const std::string& as)
+        : m_container(container), m_sink(sink), m_format(as == "bc7"    ? 145
+                                                         : as == "astc" ? 157
+                                                                        : kRgba8)
+    {
+    }
+
+    void begin(uint32_t asset) override
+    {
+        m_asset = asset;
+        m_isUastc = isUastc(m_container, asset);
+        m_bytes.assign(m_isUastc ? size_t(m_container.asset(asset).size) : 0, 0);
+        m_sink.begin(asset);
+    }
+    void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
+    {
+        if (!m_isUastc) return m_sink.write(offset, bytes, size);
+        std::copy_n(bytes, size, m_bytes.begin() + ptrdiff_t(offset));
+    }
+    void end() override
+    {
+        if (m_isUastc) writeTranscoded();
+        m_sink.end();
+    }
+    void discard() override { m_sink.discard(); }
+
+private:
+    static constexpr uint32_t kRgba8 = 37, kRgba8Srgb = 43;
+
+    void writeTranscoded()
+    {
+        ImageFile image;
+        const bool isImage = image.parse(m_bytes.data(), m_bytes.size()) &&
+                             (image.info.flags & SLUICE_IMAGE_TRANSCODE) != 0;
+        if (!isImage)
+            throw Failure{exitFormat, m_container.place(m_asset) + ": is no KTX2 file of UASTC"};
+        const bool isSrgb = (image.info.flags & SLUICE_IMAGE_SRGB) != 0;
+        const uint32_t format = !isSrgb ? m_format : m_format == kRgba8 ? kRgba8Srgb : m_format + 1;
+        uint64_t invalid = 0;
+        m_bytes = transcodeKtx2(m_bytes, image, format, invalid);
+        if (m_bytes.empty())
+            throw Failure{exitUnsupported,
+                          m_container.place(m_asset) + ": has slices of more than 2^24 blocks"};
+        if (invalid != 0)
+            printMessage("sluice: %s: %llu invalid blocks of UASTC become magenta\n",
+                         m_container.place(m_asset).c_str(), wide(invalid));
+        constexpr uint64_t most = uint64_t(1) << 30; // in one call
+        for (uint64_t at = 0; at < m_bytes.size(); at += most)
+            m_sink.write(at, &m_bytes[size_t(at)],
+                         uint32_t(std::min<uint64_t>(most, m_bytes.size() - at)));
+    }
+
+    const Container& m_container;
+    AssetSink& m_sink;
+    const uint32_t m_format;
+    uint32_t m_asset = 0;
+    bool m_isUastc = false;
+    Bytes m_bytes;
+};
+
 class NullSink : public AssetSink {
 public:
     void begin(uint32_t) override {}
@@ -163,6 +240,24 @@ uint64_t decodedSize(const Inputs& inputs)
     uint64_t size = 0;
     for (const PackedInput& input : inputs)
         size += input.decodedSize();
+    return size;
+}
+
+// Returns about how many bytes are written. as: --as; texels are four times as many as blocks.
+uint64_t outputSize(const PackedInput& input, const std::string& as)
+{
+    uint64_t size = input.decodedSize();
+    if (as.empty()) return size;
+    bool isAny = false;
+    for (const uint32_t asset : input.assets) {
+        if (!isUastc(*input.container, asset)) continue;
+        isAny = true;
+        if (as == "rgba8") size += 3 * input.container->asset(asset).size;
+    }
+    if (!isAny)
+        throw Failure{exitUsage, input.container->file().name() +
+                                     ": --as is for images of UASTC, and there "
+                                     "is none"};
     return size;
 }
 
@@ -358,6 +453,9 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
     auto first = std::make_unique<InputFile>(options.input);
+    const bool isOther = ZstdFile::recognises(*first) || WeightFile::recognises(*first);
+    if (isOther && !options.as.empty())
+        throw Failure{exitUsage, options.input + ": --as is for .sluice archives"};
     if (ZstdFile::recognises(*first)) return runUnpackZstd(std::move(first), options, common);
     refuseZstdOptions(options.input, options.zstd);
     if (WeightFile::recognises(*first)) {
@@ -370,7 +468,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     if (options.list) return printNames(inputs, common);
     for (const PackedInput& input : inputs) {
         const InputFile& file = input.container->file();
-        checkOutputSize(file.name(), file.size(), input.decodedSize(), options.maxOutput);
+        checkOutputSize(file.name(), file.size(), outputSize(input, options.as), options.maxOutput);
         checkFolders(*input.container, input.assets, options.maxOutput);
     }
     const std::string root = options.folder.empty() ? "." : options.folder;
@@ -386,7 +484,10 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
         FileSink files(container, root, file, common.force);
         StdoutSink standard;
         AssetSink& sink = file == "-" ? static_cast<AssetSink&>(standard) : files;
-        AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
+        TranscodeSink transcodes(container, sink, options.as);
+        AssetDecoder decoder(container, device,
+                             options.as.empty() ? sink : static_cast<AssetSink&>(transcodes),
+                             progress, options.keepGoing);
         all.add(decoder.run(input.assets));
         ending.add(container, decoder);
         progress.clear();
