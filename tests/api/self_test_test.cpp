@@ -232,7 +232,9 @@ TEST_CASE("self-test: where a driver compiles subgroups wrongly, an emulated tie
         {"SLUICE_DRIVER_BEHIND", real.at("ICD").at("library_path").get<std::string>()}};
     SluiceDeviceInfo info = {};
     info.selector = "vulkan";
-    info.kernels = kTested;
+    // The driver compiles the kernels for three tiers, those of the float codec the quickest.
+    const bool isShort = environmentNumber("SLUICE_MUTATIONS", 100) < 1000;
+    info.kernels = isShort ? uint32_t(SLUICE_KERNELS_FLOAT) : kTested;
     info.pipelineThreads = 2;
     SluiceDevice opened = nullptr;
     const char* error = nullptr;
@@ -253,7 +255,7 @@ TEST_CASE("self-test: where a driver compiles subgroups wrongly, an emulated tie
     info.selfTest = 1;
     REQUIRE_MESSAGE(open(nullptr) == SLUICE_OK, error);
     CHECK(tierOf() == "emu32");
-    const std::string all = "GDeflate, Gstd, the float codec";
+    const std::string all = isShort ? "the float codec" : "GDeflate, Gstd, the float codec";
     CHECK(sluiceGetDeviceSelfTest(opened) ==
           "ext: the self-test of " + all + " fails\nbase: the self-test of " + all + " fails\n");
     CHECK(sluiceGetDeviceSelfTest(nullptr) == std::string());
@@ -286,14 +288,17 @@ TEST_CASE("self-test: passes on every device, as a whole and family by family")
     CHECK(one.read() == 0);
     CHECK(Run(device(), SLUICE_KERNELS_SCAN | SLUICE_KERNELS_DF11).info.kernels == 0);
 
-    // A wrong byte in a tile or after it must be found, and the tile's codec must be named.
-    const auto fresh = openFresh();
+    // A wrong byte in a tile or after it must be found, and the tile's codec must be named. The
+    // context that other tests use then trusts its kernels again, since a driver takes long to
+    // compile those of a further one.
     const auto failedWith = [&](size_t offset) {
-        fresh->context()->distrusted = 0;
-        Run run(*fresh, SLUICE_KERNELS_ALL);
+        Run run(device(), SLUICE_KERNELS_ALL);
         run.decode();
         run.bytes[offset] ^= 4;
-        return run.read();
+        const uint32_t failed = run.read();
+        CHECK(device().info().refusedKernels == failed);
+        device().context()->distrusted = 0;
+        return failed;
     };
     size_t at = (sizeof kSelfTestBytes + 255) / 256 * 256;
     const uint32_t expected[] = {kGdeflate,

@@ -514,6 +514,8 @@ TEST_CASE("compact: elements at any alignment")
 TEST_CASE("compact: neither waiting nor looking back gives the same")
 {
     std::mt19937 random = makeRandom(20);
+    // Without a look-back the work grows with the square of the count.
+    const uint32_t count = isSoftware() ? 20001 : 60001;
     for (const uint32_t polls : {0u, SLUICE_LOOKBACK_NEVER}) {
         for (const uint32_t partition : {0u, uint32_t(SLUICE_COMPACT_PARTITION)}) {
             for (const uint32_t size : {2u, 4u, 8u, 20u}) {
@@ -521,7 +523,7 @@ TEST_CASE("compact: neither waiting nor looking back gives the same")
                 c.elementSize = size;
                 c.flags = partition;
                 c.polls = polls;
-                checkKinds(c, 60001, 100, random);
+                checkKinds(c, count, 100, random);
             }
         }
     }

@@ -252,7 +252,7 @@ TEST_CASE("stream example: the code of the manual streams a texture in submit mo
 
 TEST_CASE("stream example: the code of the manual streams from KTX2 files in both modes")
 {
-    if (!isVulkan() || skipsOtherSizes()) return;
+    if (!isVulkan() || skipsOtherSizes() || skipsSlowCompiler()) return;
     for (const Bytes& ktx2 : {makeKtx2(texture()), makeKtx2(texture(), 2, packZstd)}) {
         for (const bool decodesOnGpu : {false, true}) {
             streamTextures(false, decodesOnGpu, ktx2);

@@ -73,7 +73,7 @@ struct Streamed {
 
 TEST_CASE("stream KTX2 to Vulkan: 2D, arrays, cubes and volumes, all levels and the smaller ones")
 {
-    if (!isVulkan() || skipsOtherSizes()) return;
+    if (!isVulkan() || skipsOtherSizes() || skipsSlowCompiler()) return;
     const TestImage images[] = {
         {37, 60, 33, 0, 0, 1, 6},  // RGBA8
         {9, 33, 17, 0, 0, 1, 3},   // R8, whose levels end at any byte
@@ -116,7 +116,7 @@ TEST_CASE("stream KTX2 to Vulkan: 2D, arrays, cubes and volumes, all levels and 
 
 TEST_CASE("stream KTX2 to Vulkan: levels and parts of them to buffers")
 {
-    if (!isVulkan() || skipsOtherSizes()) return;
+    if (!isVulkan() || skipsOtherSizes() || skipsSlowCompiler()) return;
     const TestImage image(131, 133, 70, 0, 0, 1, 8);
     for (const Ktx2Scheme& scheme : ktx2Schemes()) {
         CAPTURE(scheme.number);
@@ -153,7 +153,7 @@ TEST_CASE("stream KTX2 to Vulkan: levels and parts of them to buffers")
 
 TEST_CASE("stream KTX2 to Vulkan: a compressed level that is larger than a unit, to an image")
 {
-    if (!isVulkan() || skipsOtherSizes()) return;
+    if (!isVulkan() || skipsOtherSizes() || skipsSlowCompiler()) return;
     TestImage image(131, 4096, 2064, 0, 0, 1, 2); // BC1, 4.2 MB
     uint32_t number = 0;
     for (auto& slice : image.slices[0][0])
@@ -180,7 +180,7 @@ TEST_CASE("stream KTX2 to Vulkan: a compressed level that is larger than a unit,
 
 TEST_CASE("stream KTX2 to Vulkan: damaged levels, beside tiles of an archive with checksums")
 {
-    if (!isVulkan() || skipsOtherSizes()) return;
+    if (!isVulkan() || skipsOtherSizes() || skipsSlowCompiler()) return;
     const TestImage image(37, 60, 33, 0, 0, 1, 6);
     const Bytes good = makeKtx2(image, 2, packZstd);
     Bytes bad = good;
