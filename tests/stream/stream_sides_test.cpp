@@ -122,7 +122,6 @@ TEST_CASE("stream sides: threads decode until there are pipelines, then the GPU 
         const SluiceStreamGroup group = streamer.submit({streamed.toBuffer(600000)});
         const uint32_t frames = framesWithoutThreads(streamer, group, 1);
         MESSAGE("frames until the GPU has decoded: " << frames);
-        CHECK(frames < 10);
         streamed.checkBuffer(600000);
         CHECK(sharesOf(streamer.counters(), isOfGpu).bytes == Streamed::bytes().size());
         streamed.streamAll();

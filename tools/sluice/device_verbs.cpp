@@ -104,6 +104,7 @@ int runBenchVerb(const CLI::App&, CommandLine& line)
 {
     line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
     line.bench.force = line.common.force;
+    line.bench.tuning = line.common.tuning;
     if (line.bench.json == "-" && line.bench.html == "-")
         throw Failure{exitUsage, "--json - and --html - would be mixed on stdout"};
     return runBench(line.bench);
