@@ -138,8 +138,8 @@ typedef struct SluiceUastcInfo {
     // maxRegionCount * 8 bytes, 4-byte aligned: a SluiceUastcInvalid per region that has a status
     // other than PENDING. If this range is empty (size 0), nothing is written.
     SluiceBuffer invalid;
-    // The size is that of sluiceGetUastcRequirements: 16 bytes a region and 16 more. The command
-    // clears it first. None is needed on the CPU.
+    // The size is that of sluiceGetUastcRequirements: 16 bytes a region and 16 more, or 0 for no
+    // regions. The command clears it first. None is needed on the CPU.
     SluiceBuffer scratch;
 } SluiceUastcInfo;
 

@@ -65,6 +65,7 @@ inline uint32_t uastcScratchWords(const SluiceUastcInfo& info)
 }
 inline SluiceRequirements uastcScratch(const SluiceUastcInfo& info)
 {
+    if (info.maxRegionCount == 0) return {0, 16, 0};
     return {(uint64_t(uastcScratchWords(info)) + SLUICE_UA_SCRATCH_WORDS) * 4, 16, 0};
 }
 
