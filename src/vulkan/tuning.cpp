@@ -70,7 +70,7 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.zstd = {1 << 20, processors >= 32 ? 1024u : 128u, std::max(9 * processors, 16u),
                 kZstdSteps};
     row.workgroup.zstdSequences = native ? 96 : std::max(32u, device.subgroupSize);
-    row.zstdChains = 4;
+    row.zstdChains = zstdChains(device, row.workgroup.zstdSequences, 2);
     return row;
 }
 

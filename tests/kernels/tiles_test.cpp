@@ -214,6 +214,7 @@ TEST_CASE("tiles: every codec, with and without filters, in one batch")
 
 TEST_CASE("tiles: any part of a batch")
 {
+    if (skipsSlowCompiler()) return;
     for (const uint32_t every : {3u, 5u}) {
         for (uint32_t first = 0; first < every; ++first) {
             const TileBatch batch(sample().asset, sample().file, first, every);
@@ -227,7 +228,7 @@ TEST_CASE("tiles: any part of a batch")
 
 TEST_CASE("tiles: batches side by side have the results that each has alone")
 {
-    if (skipsOtherSizes()) return;
+    if (skipsOtherSizes() || skipsSlowCompiler()) return;
     std::vector<TileBatch> batches;
     std::vector<std::unique_ptr<PreparedBatch>> prepared;
     std::vector<SluiceTilesInfo> infos;

@@ -80,9 +80,9 @@ private:
 // Says why a test case, or the rest of it, cannot run here. The case then does not count as passed.
 void skipCase(const char* reason);
 bool takeSkippedCase(); // returns whether the last case was skipped, and forgets it
-// SwiftShader needs minutes to compile some pipelines that tests make anew, and to stream many
-// Zstandard frames, though such cases test what is the same on every device. Returns true if the
-// case shall be skipped for this in a short run; skipCase has then been called.
+// SwiftShader needs minutes to compile some pipelines that tests make anew, and to decode many
+// lists with Zstandard frames, though such cases test what is the same on every device. Returns
+// true if the case shall be skipped for this in a short run; skipCase has then been called.
 bool skipsSlowCompiler();
 
 // While this object lives, the device plans its commands with these members of its tuning. So a few
