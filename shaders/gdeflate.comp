@@ -12,7 +12,7 @@
 // in a phase the decode stage adds the tokens of some rounds to the ring, and the expand stage
 // takes them. Where lane groups are subgroups, two of them may share a tile ("paired"): each runs
 // one stage, and a barrier separates the phases. Otherwise one lane group runs both stages in turn;
-// that is also better if there are so many tiles that decoding more of them at a time is faster.
+// that is also better where there are enough tiles for decoding more of them at a time to pay.
 //
 // src/cuda/gdeflate.cu has the same stages, with two warps for each tile and look-up tables of
 // another shape.

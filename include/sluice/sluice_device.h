@@ -79,7 +79,8 @@ typedef struct SluiceDeviceInfo {
     // engine's frame. 0: a queue from a family that does not, if there is one; such a queue may run
     // more work at once (docs/portability.md).
     uint32_t graphicsQueue;
-    // As in SluiceVulkanContextInfo and SluiceCudaContextInfo. The CPU ignores it.
+    // A row of tuning as text, such as `sluice tune` prints; NULL: the device's own. The CPU
+    // ignores it.
     const char* tuning;
     // Vulkan only. 0, or the required hardware subgroup size.
     uint32_t requiredSubgroupSize;

@@ -96,8 +96,8 @@ typedef struct SluiceImageInfo {
     uint32_t transfer;
     // KTX2: colorModel of the descriptor (166: UASTC), and channelType of its first sample. UASTC
     // has the channels RGB (0), RGBA (3), RRR (4), RRRG (5) or RG (6). The description of an
-    // archive's asset has them for UASTC alone, and not if an older version has packed it. Otherwise
-    // 0.
+    // archive's asset has them for UASTC alone, and not if an older version has packed it.
+    // Otherwise 0.
     uint32_t colourModel, channel;
     // KTX2: offset from the start of the file, and size, of the key/value data, which are not
     // checked. 0 and 0: there are none.

@@ -544,11 +544,11 @@ typedef struct SluiceStreamEvent {
     SluiceStreamEventKind kind; // what has happened
     // OK; IO; CHECKSUM (a tile is damaged, see tileStatus); FORMAT (the records of the asset's
     // tiles are damaged; or, with tileStatus BAD_CODE, blocks of UASTC are invalid); VERSION (its
-    // tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED or BUFFER_SIZE where the tiles of
-    // an archive are so small, or its filters so many, that a unit or a row of an image exceeds a
-    // batch; UNSUPPORTED and OUT_OF_MEMORY for a level of a KTX2 file that is too large. OPENED has
-    // FORMAT, CHECKSUM and VERSION for the whole file, OUT_OF_MEMORY, BUFFER_SIZE (the file is cut
-    // off), and UNSUPPORTED (the supercompression scheme of a KTX2 file).
+    // tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED or BUFFER_SIZE where an
+    // archive has tiles too small, or too many filters, for a unit or a row of an image to fit into
+    // a batch; UNSUPPORTED and OUT_OF_MEMORY for a level of a KTX2 file that is too large. OPENED
+    // has FORMAT, CHECKSUM and VERSION for the whole file, OUT_OF_MEMORY, BUFFER_SIZE (the file is
+    // cut off), and UNSUPPORTED (the supercompression scheme of a KTX2 file).
     SluiceStatus status;
     SluiceStreamGroup group; // RECORDED, END
     SluiceStreamFile file;   // OPENED

@@ -25,9 +25,9 @@ typedef struct SluiceStreamRange {
 // Flags of SluiceTileStreamsInfo, beside SLUICE_DECODE_BY_DRIVER.
 typedef enum SluiceTileStreamsFlags {
     // The list is that of DirectStorage's metacommand, words of 32 bits: first the number of
-    // streams, then two for each, the byte offset of its header in source and the byte offset of its
-    // decoded bytes in destination (in logical bytes, if that is pitched), multiples of 4. A stream
-    // is as long as its own header and table say; other bytes may follow it.
+    // streams, then two for each, the byte offset of its header in source and the byte offset of
+    // its decoded bytes in destination (in logical bytes, if that is pitched), multiples of 4. A
+    // stream is as long as its own header and table say; other bytes may follow it.
     SLUICE_TILE_STREAMS_PAIRS = 0x100,
     SLUICE_TILE_STREAMS_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceTileStreamsFlags;

@@ -334,9 +334,10 @@ void undoByteWave(uint predictor, uint column) {
     uint bandWords = kTeamSize / 4u * gWidth;
     uint shift = 8u * ((from + lane * gWidth - gFirst) & 3u);
     // Places count words along row `group` of one band after the other, `period` of them a band.
-    // loadPlace is the place, in its period, of the next word that this lane loads; loadIndex is the
-    // same word's index in memory. A lane with part < group begins in the period before. Loads are
-    // one word ahead of the quads, because a quad may lie in two words; hence the - 1u in storeAt.
+    // loadPlace is the place, in its period, of the next word that this lane loads; loadIndex is
+    // the same word's index in memory. A lane with part < group begins in the period before. Loads
+    // are one word ahead of the quads, because a quad may lie in two words; hence the - 1u in
+    // storeAt.
     bool isBefore = part < group;
     uint jump = bandWords - period; // words from a period's end in memory to the next band's row
     uint loadPlace = part - group + mix(0u, period, isBefore);
@@ -372,7 +373,7 @@ void undoByteWave(uint predictor, uint column) {
         for (uint k = 0u; k < kSteps; k++) {
             waveStep(predictor, wave, s + k, own + k, row);
             if (k % 2u == 1u)
-                // As in waveRound, a barrier after every second step is enough.
+                // A barrier after every second step is enough, as waveRound explains.
                 teamBarrier();
         }
 #else

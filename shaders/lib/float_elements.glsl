@@ -122,8 +122,8 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
     return floatSelect(symbols, other);
 }
 
-// Joins 8 symbols with their raw bits. Returns the elements as they lie in memory, in as many of the
-// first words as they need.
+// Joins 8 symbols with their raw bits. Returns the elements as they lie in memory, in as many of
+// the first words as they need.
 uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     uint words[8];
     SLUICE_UNROLL

@@ -20,8 +20,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Wor
 // Memory that lanes of a workgroup write and read again. `coherent` stands at the member, because
 // glslang 12 ignores it at the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
-// The same memory without `coherent`: for devices on which lanes see each other's plain stores, and
-// for stores that no lane reads.
+// This is the same memory without `coherent`, for devices on which lanes see each other's plain
+// stores, and for stores that no lane reads.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {

@@ -23,8 +23,8 @@ struct ZstdTuning {
     uint32_t expandBytes;
     // regionsAtOnce = 0 stands for as many regions as take this many MiB of scratch.
     uint32_t scratchMegabytes;
-    // Where a turn has at least this many blocks with sequences, teams of lane groups decode several
-    // at once, as many as they have memory for where it has four times as many blocks.
+    // Where a turn has at least this many blocks with sequences, teams of lane groups decode
+    // several at once, as many as they have memory for where it has four times as many blocks.
     uint32_t spread;
     // How many of the decode's steps are recorded, the first ones, so that the benchmark can time
     // them; kZstdSteps: all.

@@ -80,9 +80,9 @@ struct CudaTuning {
     LookbackTuning lookback;
 
     struct Scan {
-        // As many blocks as run at the same time. Up to this many tiles take a block each. More
-        // tiles go through the ring, which reaches 0.95 of the speed of a copy; without a ring,
-        // scans reached 0.6 to 0.85.
+        // The number of blocks that run at the same time. Up to this many tiles take a block each.
+        // More tiles go through the ring, which reaches 0.95 of the speed of a copy; without a
+        // ring, scans reached 0.6 to 0.85.
         uint32_t blocks;
         uint32_t ring; // 1: many tiles go through the ring in shared memory (scan.cu)
         // 1: a short scan may begin while the launch before it still runs.
@@ -96,8 +96,8 @@ struct CudaTuning {
     } reduce;
 
     struct Compact {
-        // As many blocks as run at the same time. Up to this many tiles have a block each; of more
-        // tiles a block takes one after the other, by tickets (compact_ring.cuh).
+        // The number of blocks that run at the same time. Up to this many tiles have a block each.
+        // If there are more, a block takes one after the other, by tickets (compact_ring.cuh).
         uint32_t blocks;
         uint32_t ring;       // 1: as in Scan
         uint32_t wordBlocks; // blocks of the ring that loads to registers; 0: it is not used
@@ -130,7 +130,7 @@ struct CudaTuning {
     } filter;
 
     struct FloatDecode {
-        // As many blocks as run at the same time; tiles are shared out among them.
+        // The number of blocks that run at the same time; tiles are shared out among them.
         uint32_t blocks;
         // The most tiles of a warp. 2^28 elements are 248 tiles per processor, which its 42 warps
         // decode in 5.9 rounds; with a limit of 6, all blocks run at the same time.
@@ -149,7 +149,7 @@ struct CudaTuning {
         uint32_t warps; // the most, which fill a large GPU; with more tables, a warp builds several
     } fseTables;
 
-    ZstdTuning zstd; // chosen by calculation (docs/notes/zstd.md)
+    ZstdTuning zstd; // chosen by calculation, not by measurement (docs/notes/zstd.md)
     // 1: literals of Zstandard frames are decoded while sequences are.
     uint32_t zstdLiteralsBeside;
 };

@@ -42,8 +42,8 @@ bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements)
 SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
                                  std::string& error);
 
-// Parses and checks the JSON header, which is all of `json`. Each tensor must have the size that its
-// shape and dtype give; for a dtype that is not known here its offsets alone count. The tensors
+// Parses and checks the JSON header, which is all of `json`. Each tensor must have the size that
+// its shape and dtype give; for a dtype that is not known here its offsets alone count. The tensors
 // must cover the dataSize bytes after the header exactly, without overlaps or gaps. Takes memory of
 // a few times the header's size at most. Errors: FORMAT, BUFFER_SIZE, OUT_OF_MEMORY.
 SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,

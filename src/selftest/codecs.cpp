@@ -494,8 +494,8 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
         one.repeat(tiles, i, 1);
         return one.source;
     };
-    // Add a stream of so many tiles that their regions take more than 4 KiB. Each is the same small
-    // tile: a block of 1,000 bytes and one long match.
+    // Add a stream whose tiles are enough for their regions to take more than 4 KiB. Each is the
+    // same small tile: a block of 1,000 bytes and one long match.
     constexpr uint32_t kRunTiles = 170;
     BlockTile run;
     run.addCoded(1000, 3, true, false);

@@ -234,7 +234,7 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
 }
 
 // Builds FSE tables of every size (log) from random descriptions, most of which are valid, and from
-// counts. The first list has so many tables that a lane group builds several; the second has few.
+// counts. The first list has enough tables for a lane group to build several; the second has few.
 template <>
 void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
 {

@@ -23,7 +23,7 @@ Words mixedCounts(uint32_t count, uint32_t longest)
     return counts;
 }
 
-// Makes so many lengths that the sums of lengths in scratch take more than 8 KiB. Most lengths are
+// Makes enough lengths for the sums of lengths in scratch to take more than 8 KiB. Most of them are
 // 0, which keeps the output small.
 Words manyCounts()
 {

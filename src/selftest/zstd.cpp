@@ -39,8 +39,8 @@ Bytes content(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Encodes `bytes` as a frame. Small blocks have 4 KiB, since the window has no more. Returns no bytes
-// after an error.
+// Encodes `bytes` as a frame. Small blocks have 4 KiB, since the window has no more. Returns no
+// bytes after an error.
 Bytes encoded(const Bytes& bytes, int level, bool smallBlocks, bool checksum)
 {
     const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),

@@ -22,7 +22,8 @@ enum CpuCodec : uint32_t {
     kCpuCodecs
 };
 
-// A sum for each codec and for the transcoder, [0] of tiles without filters and [1] of tiles with filters.
+// A sum for each codec and for the transcoder, [0] of tiles without filters and [1] of tiles with
+// filters.
 struct CpuSums {
     double of[kCpuCodecs][2] = {};
 };

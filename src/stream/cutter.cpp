@@ -299,8 +299,8 @@ Cutter::Cut Cutter::cutImage(Held& held, Group& group, Request& request, Unit& u
     return Cut::made;
 }
 
-// Cuts UASTC blocks that are no tiles. They are read into the source ring, and what they become goes
-// to the output ring.
+// Cuts UASTC blocks that are no tiles. They are read into the source ring, and what they become
+// goes to the output ring.
 Cutter::Cut Cutter::cutBlocks(Held& held, Group& group, Request& request, Unit& unit)
 {
     SluiceStreamReason reason = SLUICE_STREAM_GPU;

@@ -45,8 +45,8 @@ uint32_t kernelsOfItems(const void* parameters, size_t size)
     return kernels;
 }
 
-// Returns the kernels that an image may need, if a parameter block, which has been checked, describes
-// one. What is wrong with the description is found when it is used.
+// Returns the kernels that an image may need, if a parameter block, which has been checked,
+// describes one. What is wrong with the description is found when it is used.
 uint32_t kernelsOfImage(const void* parameters, size_t size)
 {
     constexpr size_t kFlags = 4; // where the item has them (format.md, 4.10)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The step in which the UASTC blocks of units become an image's format. On the GPU it follows the
-// decodes of a batch: a command for all levels of about one size, of one format and between the same
-// rings. On the CPU the thread that has decoded a unit does it.
+// decodes of a batch: a command for all levels of about one size, of one format and between the
+// same rings. On the CPU the thread that has decoded a unit does it.
 #pragma once
 
 #include <sluice/sluice_uastc.h>
@@ -28,8 +28,8 @@ constexpr uint64_t kTranscodeResults = uint64_t(kTranscodeRegions + 2 * kTransco
 constexpr uint64_t kTranscodeScratch =
     uint64_t(kTranscodeRegions + kTranscodeLists) * SLUICE_UA_SCRATCH_WORDS * 4;
 
-// Return whether the request's bytes become another format on their way, and then the bytes of 4 x 4
-// texels in it.
+// Return whether the request's bytes become another format on their way, and then the bytes of 4 x
+// 4 texels in it.
 inline bool isTranscoded(const SluiceStreamRequest& request) { return request.image.format != 0; }
 inline uint32_t madeBlockSize(const SluiceStreamImage& image)
 {
@@ -61,8 +61,8 @@ inline uint64_t madeOffset(const SluiceStreamImage& image, const Unit& unit)
     return madeSize(image, unit.plane, 0, rowCount(image)) + madeSize(image, 1, 0, unit.row);
 }
 
-// Texels of planes follow each other without gaps, so that planes of a height that is no multiple of
-// 4 are regions of their own. Blocks of any number of planes are one region.
+// Texels of planes follow each other without gaps, so that planes of a height that is no multiple
+// of 4 are regions of their own. Blocks of any number of planes are one region.
 inline uint32_t regionCount(const SluiceStreamImage& image, const Unit& unit)
 {
     return makesTexels(image) && image.extent[1] % 4 != 0 ? unit.planes : 1;
@@ -79,8 +79,8 @@ inline double transcodeWork(const SluiceStreamImage& image)
                                                                                          : kEncoded;
 }
 
-// Transcodes a unit on the CPU. blocks: its UASTC blocks, 16-byte aligned. Returns the status of the
-// regions together: OK, BAD_CODE where blocks are invalid, or another one where that failed.
+// Transcodes a unit on the CPU. blocks: its UASTC blocks, 16-byte aligned. Returns the status of
+// the regions together: OK, BAD_CODE where blocks are invalid, or another one where that failed.
 SluiceTileStatus transcodeOnCpu(SluiceContext context, const SluiceStreamImage& image,
                                 const Unit& unit, const uint8_t* blocks, uint8_t* made);
 

@@ -51,8 +51,8 @@ public:
     size_t codeBytesOf(Pipeline pipeline) const { return shaderOf(pipeline).bytes(); }
     // Returns whether the driver has failed to make the pipeline. The driver is not asked again.
     bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
-    // Returns the names of all pipelines that were refused, separated by commas. It is virtual since
-    // sluice_device calls it, and a shared library hides everything but sluice*.
+    // Returns the names of all pipelines that were refused, separated by commas. It is virtual
+    // since sluice_device calls it, and a shared library hides everything but sluice*.
     virtual std::string refusedPipelines() const;
 
     // Makes a pipeline of `code`, SPIR-V that replaces the pipeline's own and has its interface.

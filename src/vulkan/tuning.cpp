@@ -9,8 +9,8 @@ namespace sluice {
 
 namespace {
 
-// Returns how many chains, at most `most`, a team of zstd_sequences has memory for, if its workgroup
-// has `lanes` invocations.
+// Returns how many chains, at most `most`, a team of zstd_sequences has memory for, if its
+// workgroup has `lanes` invocations.
 uint32_t zstdChains(const DeviceTraits& device, uint32_t lanes, uint32_t most)
 {
     // Subgroups that are emulated take up to 32 bytes an invocation.

@@ -114,9 +114,9 @@ struct VulkanTuning {
     } fseTables;
 
     Df11Tuning df11;
-    ZstdTuning zstd; // chosen by calculation (docs/notes/zstd.md)
-    // The most blocks whose sequences a team of lane groups decodes at once. With 2, short blocks take
-    // 0.85 to 0.98 of the time that they take with 4, and long ones as much; 6 are slower.
+    ZstdTuning zstd; // chosen by calculation, not by measurement (docs/notes/zstd.md)
+    // The most blocks whose sequences a team of lane groups decodes at once. With 2, short blocks
+    // take 0.85 to 0.98 of the time that they take with 4, and long ones as much; 6 are slower.
     uint32_t zstdChains;
 };
 

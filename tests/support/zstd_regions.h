@@ -13,8 +13,9 @@ namespace sluice::test {
 void needZstd(Device& on);
 
 // Decodes all cases in batches: their statuses must be the reference's, so must the bytes of those
-// that are right, and no byte beside a region's output may change. Sources begin at any byte and lie
-// side by side. Returns the statuses in the order of the cases. regionsAtOnce: as in SluiceZstdInfo.
+// that are right, and no byte beside a region's output may change. Sources begin at any byte and
+// lie side by side. Returns the statuses in the order of the cases. regionsAtOnce: as in
+// SluiceZstdInfo.
 Words checkZstdCases(Device& on, const std::vector<ZstdCase>& cases, uint32_t regionsAtOnce = 0);
 
 } // namespace sluice::test

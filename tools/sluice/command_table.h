@@ -43,8 +43,8 @@ struct CommandTable {
 
 CommandTable tableOf(const CLI::App& app);
 
-// Formats the text of --help in lines that fit the terminal, or COLUMNS, with names and values as in
-// the table.
+// Formats the text of --help in lines that fit the terminal, or COLUMNS, with names and values as
+// in the table.
 std::shared_ptr<CLI::FormatterBase> helpFormatter();
 
 extern const std::vector<std::string> kShells; // the shells that have completions

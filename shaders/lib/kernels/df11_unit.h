@@ -218,7 +218,7 @@ SLUICE_DEVICE void buildTable() {
         wg.table[kSingles + i] = singleOf(i);
     if (wgInvocation() == 0u) wg.table[1] = 0u;
     // Each entry is made of its first code and the entry of the bits that remain behind this code.
-    // Those are fewer bits, whose entries have been made in an earlier iteration.
+    // The remaining bits are fewer, so an earlier iteration has made their entry.
     for (u32 known = 1u; known <= kTableBits; ++known) {
         wgBarrierShared();
         for (u32 i = wgInvocation(); i < 1u << known; i += kThreads) {

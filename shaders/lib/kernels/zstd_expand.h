@@ -37,9 +37,9 @@ SLUICE_CONSTANT u32 kZstdKnown = 0x8000u;
 SLUICE_SHARED u32 sZstdMarks[kZstdMarks];
 SLUICE_SHARED u32 sZstdNumbers[kZstdMarks]; // of the sequence at place 32 * i, if it was given
 SLUICE_SHARED u32 sZstdCovers[kZstdCovers]; // a bit for each of sZstdNumbers that was
-// The place of a sequence's match, its offset, and where its first literal is in the literals, minus
-// the literal's place. With kZstdApart, which is added to the offset, its literals lie in two streams
-// or are one byte repeated; then the last word is the literal's number, minus its place.
+// The place of a sequence's match, its offset, and where its first literal is in the literals,
+// minus the literal's place. With kZstdApart, which is added to the offset, its literals lie in two
+// streams or are one byte repeated; then the last word is the literal's number, minus its place.
 SLUICE_CONSTANT u32 kZstdApart = 0x80000000u;
 SLUICE_SHARED u32 sZstdRecords[3u * kZstdRecords];
 // 16 bits for each byte: kZstdKnown | its value, or the place that it copies.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A step of the Zstandard decode: the tables and the bits of sequences, of phases 2 and 3. A team of
-// lane groups takes up to kZstdChains blocks at a time, of about as many sequences each
+// A step of the Zstandard decode: the tables and the bits of sequences, of phases 2 and 3. A team
+// of lane groups takes up to kZstdChains blocks at a time, of about as many sequences each
 // (zstd_place.h).
 //
-// First the team builds the three tables of each block in shared memory. A table that is repeated is
-// built once more, from the description in the block that owns it; that takes less than handing it
-// on would.
+// First the team builds the three tables of each block in shared memory. A table that is repeated
+// is built once more, from the description in the block that owns it; that takes less than handing
+// it on would.
 //
 // The three states and the position in the bits of a block are one chain of dependent steps, which
 // nothing can make shorter, so whatever else there is to do stays out of it. In a round, lane k of
 // the team's first lane group makes up to 32 steps of block k's chain, with the bits in a ring in
 // shared memory, and leaves states and positions. Meanwhile the other lane groups, the helpers,
-// expand what it left in the round before: each takes a block, and each of its lanes a sequence. The
-// lane takes its extra bits, and sums over the lanes give its place. The helper also loads the words
-// that the next rounds may need. A team of one lane group does one after the other.
+// expand what it left in the round before: each takes a block, and each of its lanes a sequence.
+// The lane takes its extra bits, and sums over the lanes give its place. The helper also loads the
+// words that the next rounds may need. A team of one lane group does one after the other.
 //
 // Repeated offsets are found as those of Gstd are (gstd_sequences.glsl): each lane looks for the
 // lane below whose offset it takes. The offsets with which the block begins are not known yet, so
@@ -34,8 +34,8 @@ SLUICE_CONSTANT u32 kMode = 0u, kStatus = 1u, kLog = 2u, kEntries = 3u, kUsed = 
 SLUICE_SHARED u32 sZstdGiven[kGroupsPerWorkgroup * kGiven];
 
 // A step of the chain takes 89 bits at most. The ring has kZstdRing words, of which two may be in
-// use above the position; a round loads at most kZstdLoads of them. The first word of the ring stands
-// behind the last one once more, so that two words from any place on can be loaded.
+// use above the position; a round loads at most kZstdLoads of them. The first word of the ring
+// stands behind the last one once more, so that two words from any place on can be loaded.
 SLUICE_CONSTANT int kZstdStepBits = 89;
 SLUICE_CONSTANT int kZstdLoads = 96;
 // A round makes 13 steps at least, or all that are left.
@@ -166,7 +166,8 @@ SLUICE_DEVICE ZstdTable zstdFindTable(SLUICE_IN(ZstdSlot) slot, u32 block, u32 k
 }
 
 // Builds the three tables of a block for chain `chain` of the workgroup; `entries` is memory of the
-// lane group, number groupHere of the workgroup. Returns whether that succeeded. `logs` receives 4 bits for each, `used` the bytes of the block's own descriptions.
+// lane group, number groupHere of the workgroup. Returns whether that succeeded. `logs` receives 4
+// bits for each, `used` the bytes of the block's own descriptions.
 SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, bool on, u32 block,
                               u64 entries, SLUICE_OUT(u32, logs), SLUICE_OUT(u32, used)) {
     u32 given = groupHere * kGiven;
@@ -366,8 +367,8 @@ SLUICE_DEVICE u32 zstdOffset(bool on, SLUICE_IN(ZstdSequence) s,
     return value;
 }
 
-// Prepares the chain of a block, whose tables have logarithms `logs` and whose sequences' bits begin
-// behind `used` bytes of descriptions.
+// Prepares the chain of a block, whose tables have logarithms `logs` and whose sequences' bits
+// begin behind `used` bytes of descriptions.
 SLUICE_DEVICE void zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bool on, u32 block,
                                   u32 logs, u32 used) {
     u32 lane = lgLane(),

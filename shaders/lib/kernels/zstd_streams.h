@@ -147,7 +147,7 @@ SLUICE_DEVICE ZstdStream zstdStreamOf(SLUICE_IN(ZstdSlot) z, bool on, u32 log, u
     return s;
 }
 
-// What a lane knows of its part of a stream.
+// Holds what a lane knows of its part of a stream.
 struct ZstdPart {
     int begin;   // where the first codeword begins
     int end;     // where the first one behind the part begins

@@ -11,7 +11,7 @@ SLUICE_LAYOUT_BEGIN
 // tile. A state has twice this size if values have 64 bits.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
-// As a number of polls, this says that no state is read at all: each workgroup computes the value
+// If the number of polls is this value, no state is read at all: each workgroup computes the value
 // of every tile before its own. Tests use it to run that fallback.
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu
 

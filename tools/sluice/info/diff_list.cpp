@@ -69,8 +69,8 @@ public:
 
     const Container& archive() const { return m_archive; }
     ContainerAsset asset(uint32_t number) const { return m_archive.asset(number); }
-    // Returns a hash of the checksums of the asset's tiles and of how they cut it. Equal hashes mean
-    // equal content; others mean nothing. None if the tiles' records are bad.
+    // Returns a hash of the checksums of the asset's tiles and of how they cut it. Equal hashes
+    // mean equal content; others mean nothing. None if the tiles' records are bad.
     std::optional<Hash> cutOf(uint32_t number) const
     {
         try {

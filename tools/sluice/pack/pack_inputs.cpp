@@ -32,8 +32,8 @@ std::string plainName(std::string_view text)
     return name;
 }
 
-// Returns the last component of a path; empty if the path is ".", ".." or a root, which are no names,
-// or means one of them.
+// Returns the last component of a path; empty if the path is ".", ".." or a root, which are no
+// names, or means one of them.
 std::string lastComponent(const std::string& path)
 {
     fs::path whole = fs::u8path(path).lexically_normal();
