@@ -12,28 +12,33 @@ namespace sluice {
 
 constexpr uint32_t kNoUastcTarget = ~0u;
 
-// Returns the target (SLUICE_UA_*) of a VkFormat, or kNoUastcTarget.
+// A VkFormat of each target (SLUICE_UA_*), and its twin in sRGB; 0: there is none.
+struct UastcFormat {
+    uint32_t target, format, srgb;
+};
+constexpr UastcFormat kUastcFormats[] = {{SLUICE_UA_RGBA8, 37, 43},  {SLUICE_UA_BC1, 131, 132},
+                                         {SLUICE_UA_BC3, 137, 138},  {SLUICE_UA_BC4, 139, 0},
+                                         {SLUICE_UA_BC5, 141, 0},    {SLUICE_UA_BC5_RA, 141, 0},
+                                         {SLUICE_UA_BC7, 145, 146},  {SLUICE_UA_ETC1, 147, 148},
+                                         {SLUICE_UA_ETC2, 151, 152}, {SLUICE_UA_ASTC, 157, 158}};
+
+// Returns the target of a VkFormat, or kNoUastcTarget.
 constexpr uint32_t uastcTarget(uint32_t format, uint32_t flags)
 {
-    switch (format) {
-    case 37:
-    case 43: return SLUICE_UA_RGBA8;
-    case 131:
-    case 132: return SLUICE_UA_BC1;
-    case 137:
-    case 138: return SLUICE_UA_BC3;
-    case 139: return SLUICE_UA_BC4;
-    case 141: return (flags & SLUICE_UASTC_SECOND_IS_ALPHA) != 0 ? SLUICE_UA_BC5_RA : SLUICE_UA_BC5;
-    case 145:
-    case 146: return SLUICE_UA_BC7;
-    case 147:
-    case 148: return SLUICE_UA_ETC1;
-    case 151:
-    case 152: return SLUICE_UA_ETC2;
-    case 157:
-    case 158: return SLUICE_UA_ASTC;
-    default: return kNoUastcTarget;
-    }
+    uint32_t found = kNoUastcTarget;
+    for (const UastcFormat& one : kUastcFormats)
+        if (format != 0 && (one.format == format || one.srgb == format) && found == kNoUastcTarget)
+            found = one.target;
+    const bool isAlpha = (flags & SLUICE_UASTC_SECOND_IS_ALPHA) != 0;
+    return found == SLUICE_UA_BC5 && isAlpha ? SLUICE_UA_BC5_RA : found;
+}
+// Returns the VkFormat of a target. BC4 and BC5 have none in sRGB.
+constexpr uint32_t uastcFormat(uint32_t target, bool isSrgb)
+{
+    uint32_t found = 0;
+    for (const UastcFormat& one : kUastcFormats)
+        if (one.target == target) found = isSrgb ? one.srgb : one.format;
+    return found;
 }
 // Returns the bytes of 16 texels in a target.
 constexpr uint32_t uastcBytes(uint32_t target)

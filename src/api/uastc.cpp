@@ -17,9 +17,7 @@ static_assert(sizeof(SluiceUastcRegion) == SLUICE_UA_REGION_BYTES &&
               sizeof(sluice::UastcParams) <= 128);
 constexpr uint64_t kMostBlocks = uint64_t(1) << 35; // of all regions together
 
-// VkFormats, VkComponentSwizzles
-constexpr uint32_t kRgba8 = 37, kBc1 = 131, kBc3 = 137, kBc4 = 139, kBc5 = 141, kBc7 = 145,
-                   kEtc2 = 147, kEtc2Alpha = 151, kAstc = 157;
+// VkComponentSwizzles
 constexpr uint32_t kSame = 0, kZero = 1, kOne = 2, kR = 3, kA = 6;
 
 void checkList(CallChecker& check, const SluiceUastcInfo& info)
@@ -35,7 +33,8 @@ void checkList(CallChecker& check, const SluiceUastcInfo& info)
     check.require(SLUICE_NAMED(info.format),
                   sluice::uastcTarget(info.format, 0) != sluice::kNoUastcTarget,
                   "is a format that UASTC is transcoded to");
-    check.flags(SLUICE_NAMED(info.flags), info.format == kBc5 ? SLUICE_UASTC_SECOND_IS_ALPHA : 0);
+    const bool isBc5 = sluice::uastcTarget(info.format, 0) == SLUICE_UA_BC5;
+    check.flags(SLUICE_NAMED(info.flags), isBc5 ? SLUICE_UASTC_SECOND_IS_ALPHA : 0);
     check.buffer(SLUICE_NAMED(info.regions),
                  count == 0 ? 0 : (count - 1) * info.regionStride + SLUICE_UA_REGION_BYTES, 8);
     check.optionalBuffer(SLUICE_NAMED(info.regionCount), 4, 4);
@@ -92,27 +91,27 @@ SluiceStatus sluiceGetUastcFormats(uint32_t channels, uint32_t features, uint32_
                two = channels == SLUICE_UASTC_RRRG || channels == SLUICE_UASTC_RG,
                alpha = channels == SLUICE_UASTC_RGBA || channels == SLUICE_UASTC_RRRG;
     uint32_t used = 0;
-    const auto add = [&](uint32_t feature, uint32_t format) {
+    const auto add = [&](uint32_t feature, uint32_t target) {
         if (feature != 0 && (features & feature) == 0) return;
         SluiceUastcFormat& added = formats[used++];
-        added.flags =
-            format == kBc5 && channels == SLUICE_UASTC_RRRG ? SLUICE_UASTC_SECOND_IS_ALPHA : 0;
-        added.blockBytes = sluice::uastcBytes(sluice::uastcTarget(format, 0));
-        added.format = !srgb ? format : format == kRgba8 ? 43 : format + 1;
+        const bool isBc5 = target == SLUICE_UA_BC5;
+        added.flags = isBc5 && channels == SLUICE_UASTC_RRRG ? SLUICE_UASTC_SECOND_IS_ALPHA : 0;
+        added.blockBytes = sluice::uastcBytes(target);
+        added.format = sluice::uastcFormat(target, srgb);
         uint32_t swizzle[4] = {kSame, kSame, kSame, channels == SLUICE_UASTC_RGBA ? kSame : kOne};
         if (channels == SLUICE_UASTC_RRR) swizzle[0] = swizzle[1] = swizzle[2] = kR;
         if (two) swizzle[2] = kZero;
-        if (channels == SLUICE_UASTC_RRRG && format != kBc5) swizzle[1] = kA;
+        if (channels == SLUICE_UASTC_RRRG && !isBc5) swizzle[1] = kA;
         std::copy_n(swizzle, 4, added.swizzle);
     };
-    add(SLUICE_UASTC_HAS_ASTC, kAstc);
+    add(SLUICE_UASTC_HAS_ASTC, SLUICE_UA_ASTC);
     // BC4 and BC5 have no sRGB.
-    if (channels == SLUICE_UASTC_RRR && !srgb) add(SLUICE_UASTC_HAS_BC, kBc4);
-    if (two && !srgb) add(SLUICE_UASTC_HAS_BC, kBc5);
-    add(SLUICE_UASTC_HAS_BC, kBc7);
-    add(SLUICE_UASTC_HAS_ETC2, alpha ? kEtc2Alpha : kEtc2);
-    add(SLUICE_UASTC_HAS_BC, alpha ? kBc3 : kBc1);
-    add(0, kRgba8);
+    if (channels == SLUICE_UASTC_RRR && !srgb) add(SLUICE_UASTC_HAS_BC, SLUICE_UA_BC4);
+    if (two && !srgb) add(SLUICE_UASTC_HAS_BC, SLUICE_UA_BC5);
+    add(SLUICE_UASTC_HAS_BC, SLUICE_UA_BC7);
+    add(SLUICE_UASTC_HAS_ETC2, alpha ? SLUICE_UA_ETC2 : SLUICE_UA_ETC1);
+    add(SLUICE_UASTC_HAS_BC, alpha ? SLUICE_UA_BC3 : SLUICE_UA_BC1);
+    add(0, SLUICE_UA_RGBA8);
     if ((choice & SLUICE_UASTC_LEAST_MEMORY) != 0)
         std::stable_sort(formats, formats + used,
                          [](const SluiceUastcFormat& a, const SluiceUastcFormat& b) {

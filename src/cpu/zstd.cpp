@@ -124,14 +124,7 @@ public:
     bool write(const Block& block, const ZstdPlace& place)
     {
         uint8_t* to = place.to;
-        if (block.kind == SLUICE_ZS_RAW) {
-            std::copy_n(block.content, block.size, to);
-            return true;
-        }
-        if (block.kind == SLUICE_ZS_RLE) {
-            std::fill_n(to, block.size, block.content[0]);
-            return true;
-        }
+        if (writeUncompressed(block, to)) return true;
         const uint8_t* literal = m_literals.data();
         uint64_t done = place.before; // bytes of the frame
         for (const Sequence& sequence : m_sequences) {

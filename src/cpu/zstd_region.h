@@ -7,6 +7,7 @@
 #include "cpu/zstd.h"
 #include "formats/xxh64.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace sluice::cpu {
@@ -18,6 +19,18 @@ struct ZstdPlace {
     uint64_t before; // bytes of the frame that precede `to`
     uint64_t reach;  // how far a match may reach back inside the frame
 };
+
+// Writes the bytes of a block that is not compressed. Returns false if it is.
+inline bool writeUncompressed(const zstd::Block& block, uint8_t* to)
+{
+    if (block.kind == SLUICE_ZS_RAW)
+        std::copy_n(block.content, block.size, to);
+    else if (block.kind == SLUICE_ZS_RLE)
+        std::fill_n(to, block.size, block.content[0]);
+    else
+        return false;
+    return true;
+}
 
 // Blocks decodes one block after the other, in these steps, which have the order of ZstdPhase:
 //   void beginFrame()

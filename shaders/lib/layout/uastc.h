@@ -28,7 +28,6 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_UA_GROUP_RGBA8 2u
 #define SLUICE_UA_GROUP_BC 3u
 #define SLUICE_UA_GROUP_ETC 4u
-#define SLUICE_UA_GROUPS 5u
 
 // The lower words of a block of opaque magenta, which stands for every invalid block; the upper
 // ones are 0. Its hints for ETC1 are the colour 31, 0, 31, table 0 and selector 2.

@@ -126,8 +126,7 @@ struct ZstdParams {
 
 #define SLUICE_ZS_HEAD_BYTES 256u
 #define SLUICE_ZS_BLOCK_WORDS 24u
-#define SLUICE_ZS_ENTRY_WORDS 64u // no code here has more symbols
-#define SLUICE_ZS_ENTRY_BYTES 256u
+#define SLUICE_ZS_ENTRY_BYTES 256u   // 64 words; no code here has more symbols
 #define SLUICE_ZS_LITERALS_EXTRA 16u // bytes a block, since streams begin at multiples of 4
 #define SLUICE_ZS_ORDER_AT(maxBlocks)                                                              \
     (SLUICE_ZS_HEAD_BYTES + 4u * SLUICE_ZS_BLOCK_WORDS * (maxBlocks))

@@ -6,6 +6,7 @@
 
 #include <sluice/sluice_uastc.h>
 
+#include "api/plan_uastc.h"
 #include "encode/image/texture.h"
 #include "formats/little_endian.h"
 
@@ -92,6 +93,14 @@ void zeroUastcHints(uint8_t* blocks, uint64_t size)
         const uint64_t hints = ((uint64_t(1) << kModes[mode].hintBits) - 1) << hintsAt(mode);
         storeLe64(blocks + at, low & ~hints);
     }
+}
+
+uint32_t uastcFormatNamed(const std::string& name, bool isSrgb)
+{
+    return uastcFormat(name == "bc7"    ? SLUICE_UA_BC7
+                       : name == "astc" ? SLUICE_UA_ASTC
+                                        : SLUICE_UA_RGBA8,
+                       isSrgb);
 }
 
 std::vector<uint8_t> transcodeKtx2(const std::vector<uint8_t>& file, const ImageFile& image,

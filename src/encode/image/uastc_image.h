@@ -3,6 +3,7 @@
 // compress, and turn whole KTX2 files into other formats.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "encode/image/image_file.h"
@@ -21,6 +22,9 @@ void countUastc(const uint8_t* blocks, uint64_t size, UastcCounts& counts);
 // Zeroes the hints of all valid blocks. All targets that do not read them stay the same, bit for
 // bit: R8G8B8A8, ASTC, BC7, BC4 and BC5.
 void zeroUastcHints(uint8_t* blocks, uint64_t size);
+
+// Returns the VkFormat that users name `name`: bc7, astc or rgba8.
+uint32_t uastcFormatNamed(const std::string& name, bool isSrgb);
 
 // Transcodes a KTX2 file of UASTC without supercompression, with its key/value data.
 //   image    what parse() said of the file

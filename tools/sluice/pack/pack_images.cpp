@@ -99,7 +99,6 @@ bool isUastc(const ImageFile& image) { return (image.info.flags & SLUICE_IMAGE_T
 // Returns the image as --uastc says. Levels that are too large to be transcoded stay as they are.
 Bytes convertedUastc(Bytes bytes, const ImageFile& image, const std::string& form, PackPlan& plan)
 {
-    constexpr uint32_t kBc7 = 145, kAstc = 157;
     const bool isSrgb = (image.info.flags & SLUICE_IMAGE_SRGB) != 0;
     if (form == "lean") {
         for (uint32_t i = 0; i < image.info.levels; ++i)
@@ -108,8 +107,7 @@ Bytes convertedUastc(Bytes bytes, const ImageFile& image, const std::string& for
         return bytes;
     }
     uint64_t invalid = 0;
-    Bytes made =
-        transcodeKtx2(bytes, image, (form == "bc7" ? kBc7 : kAstc) + (isSrgb ? 1 : 0), invalid);
+    Bytes made = transcodeKtx2(bytes, image, uastcFormatNamed(form, isSrgb), invalid);
     if (made.empty()) {
         addRemark(plan.warning, "UASTC that is too large to be transcoded is packed as it is");
         return bytes;

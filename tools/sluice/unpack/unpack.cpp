@@ -104,9 +104,7 @@ class TranscodeSink : public AssetSink {
 public:
     // as: a value of --as
     TranscodeSink(const Container& container, AssetSink& sink, const std::string& as)
-        : m_container(container), m_sink(sink), m_format(as == "bc7"    ? 145
-                                                         : as == "astc" ? 157
-                                                                        : kRgba8)
+        : m_container(container), m_sink(sink), m_as(as)
     {
     }
 
@@ -130,8 +128,6 @@ public:
     void discard() override { m_sink.discard(); }
 
 private:
-    static constexpr uint32_t kRgba8 = 37, kRgba8Srgb = 43;
-
     void writeTranscoded()
     {
         ImageFile image;
@@ -140,9 +136,8 @@ private:
         if (!isImage)
             throw Failure{exitFormat, m_container.place(m_asset) + ": is no KTX2 file of UASTC"};
         const bool isSrgb = (image.info.flags & SLUICE_IMAGE_SRGB) != 0;
-        const uint32_t format = !isSrgb ? m_format : m_format == kRgba8 ? kRgba8Srgb : m_format + 1;
         uint64_t invalid = 0;
-        m_bytes = transcodeKtx2(m_bytes, image, format, invalid);
+        m_bytes = transcodeKtx2(m_bytes, image, uastcFormatNamed(m_as, isSrgb), invalid);
         if (m_bytes.empty())
             throw Failure{exitUnsupported,
                           m_container.place(m_asset) + ": has slices of more than 2^24 blocks"};
@@ -157,7 +152,7 @@ private:
 
     const Container& m_container;
     AssetSink& m_sink;
-    const uint32_t m_format;
+    const std::string m_as;
     uint32_t m_asset = 0;
     bool m_isUastc = false;
     Bytes m_bytes;
@@ -453,12 +448,13 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
     auto first = std::make_unique<InputFile>(options.input);
-    const bool isOther = ZstdFile::recognises(*first) || WeightFile::recognises(*first);
-    if (isOther && !options.as.empty())
+    const bool isZstd = ZstdFile::recognises(*first);
+    const bool isWeights = !isZstd && WeightFile::recognises(*first);
+    if ((isZstd || isWeights) && !options.as.empty())
         throw Failure{exitUsage, options.input + ": --as is for .sluice archives"};
-    if (ZstdFile::recognises(*first)) return runUnpackZstd(std::move(first), options, common);
+    if (isZstd) return runUnpackZstd(std::move(first), options, common);
     refuseZstdOptions(options.input, options.zstd);
-    if (WeightFile::recognises(*first)) {
+    if (isWeights) {
         refuseSelection(options.input,
                         !options.selection.empty() || options.list || options.keepGoing);
         return runUnpackWeights(WeightFile(std::move(first)), options, common);
