@@ -10,8 +10,9 @@ layout(push_constant, std430) uniform Push { RegionParams p; };
 #define Params RegionParams
 #include "lib/region_params.glsl"
 
-// A tile as kernels/checksum.h reads it. Wherever a Tile is made, `pitched` is a literal, so that
-// the compiler removes the branches.
+// The tile that kernels/checksum.h reads; `pitched` says whether its rows have padding
+// (lib/pitch.glsl). Every call below that makes a Tile passes a literal for `pitched`, so that the
+// compiler removes the branches on it.
 struct Tile {
     uvec2 address;
     bool pitched;
@@ -30,7 +31,7 @@ uint tileWord(Tile tile, uint at) {
     return WordsIn(tile.address).w[at / 4u];
 }
 
-// Returns byte `at` of the tile. Without 8-bit storage the byte's word is loaded.
+// Returns byte `at` of the tile. Without 8-bit storage, the word that contains it is loaded.
 uint tileByte(Tile tile, uint at) {
 #ifdef SLUICE_EXT
     return uint(BytesOut(tile.pitched ? pitchAddress(at) : add64(tile.address, at)).b[0]);

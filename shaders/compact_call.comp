@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction of few 4-byte elements: those that pass a test are written without gaps, in
-// their order. Each workgroup does one tile; compact_ring.comp is the kernel for many tiles. This
-// shader has only the code that a single tile needs, because in a short call fetching long code
-// would take longer than the work.
+// their order. Each workgroup compacts one tile; compact_ring.comp is the kernel for many tiles.
+// This shader has only the code that a single tile needs, because in a short call, fetching long
+// code would take longer than the work.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes DFloat11 and ECF8 units (docs/format.md, 5), which are weights of models whose exponents
-// are coded. lib/kernels/df11_unit.h explains unit, block, window, place and plan. A workgroup
+// Decodes DFloat11 and ECF8 units (docs/format.md, 5): weights of neural networks with compressed
+// exponents. lib/kernels/df11_unit.h explains unit, block, window, place and plan. A workgroup
 // decodes neighbouring blocks of a list, and builds a table for each unit that it reaches.
 //
 // A block takes these steps:
@@ -12,10 +12,10 @@
 // - The symbols are stored at their places in shared memory (lib/kernels/df11_output.h). From there
 //   they are merged with the signs and mantissas ("rest"), and stored 16 bytes at a time.
 //
-// While a block is decoded, the next block's input is loaded, and while symbols go to shared
-// memory, signs and mantissas are loaded. src/cuda/df11.cu copies both to shared memory
-// asynchronously. GLSL cannot do that, so this kernel needs up to 64 registers where CUDA needs 40.
-// Both loops were measured in many forms (docs/notes/df11.md).
+// While a block is decoded, the next block's input is loaded. While symbols go to shared memory,
+// signs and mantissas are loaded. src/cuda/df11.cu loads both by asynchronous copies to shared
+// memory. GLSL has no such copies, so this kernel needs up to 64 registers where CUDA needs 40.
+// docs/notes/df11.md has the forms of both loops that were measured.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
@@ -35,19 +35,20 @@ Df11Unit loadUnit(uvec2 address) { return UnitIn(address).unit; }
 
 #include "lib/kernels/df11_unit.h"
 
-// The windows of a block that one invocation decodes.
+// How many windows of a block one invocation decodes.
 const uint kOwnWindows = kWindows / kThreads;
 
-// These depend on the unit's kind. sCodeBytes is the bytes of the longest code, sGapBits the bits
-// of a gap, sLastGapWord the number of the last word of the gaps.
+// sCodeBytes is the length of the longest code in bytes, sGapBits the size of a gap in bits, and
+// sLastGapWord the index of the last word of the gaps. All depend on the unit's kind.
 shared uint sCodeBytes, sGapBits, sLastGapWord;
 
 #define Form bool // true if the unit is bf16, false if it is fp8
 uint codeBytesOf(Form bf16) { return sCodeBytes; }
 uint maxSymbolOf(Form bf16) { return wg.unit.maxSymbol; }
 
-// Returns value * factor + carry; factor is 2^n, n below 32. `carry` is what the word below has
-// handed on, and receives the bits that leave this word at the top.
+// Shifts one word of a longer number to the left: returns the low word of value * factor + carry.
+// `factor` is 2^n, for n below 32. `carry` has the bits that come from the word below, and receives
+// those that go to the word above.
 uint shiftIn(uint value, uint factor, inout uint carry) {
     uint high, low;
     umulExtended(value, factor, high, low);
@@ -56,8 +57,8 @@ uint shiftIn(uint value, uint factor, inout uint carry) {
     return low;
 }
 
-// df11_windows.h calls this. It shifts the symbols in `held` up and appends those of `entry`. Only
-// the lowest `words` words change.
+// Shifts the symbols in `held` up and puts the symbols of the table's entry `entry` below them.
+// Only the lowest `words` words change. df11_windows.h calls this.
 void append(inout uvec4 held, uint entry, uint words) {
     uint factor = 1u << (entry >> 20 & 31u), carry = entry & kEntrySymbols;
     held.x = shiftIn(held.x, factor, carry);
@@ -79,8 +80,9 @@ void append(inout uvec4 held, uint entry, uint words) {
 // -----------------------------------------------------------------------------------------------
 // Windows
 
-// A window's words, and the words that hold its gap and the next window's gap, all with the bytes
-// in the order of memory.
+// A window (64 bits of the stream) as fetchWindow has loaded it: its words, and the two words that
+// hold its gap and the gap of the next window. A gap is the bit of a window at which its first code
+// starts. The bytes are in the order of memory, not yet swapped.
 struct RawWindow {
     uvec3 words;
     uvec2 gaps;
@@ -94,7 +96,8 @@ uint streamWord(uint index) {
     return WordsIn(wg.unit.stream).w[index] & 0xffffffffu >> (32u - 8u * have);
 }
 
-// Loads a window. Nothing here waits for the loads, so the caller may issue them early.
+// Loads window `window` of the unit. Nothing here waits for the loads, so a caller may call this
+// long before it needs the result.
 RawWindow fetchWindow(uint window) {
     RawWindow raw;
     if (window < wg.unit.fullWindows)
@@ -109,7 +112,7 @@ RawWindow fetchWindow(uint window) {
     return raw;
 }
 
-// Makes a Window of what fetchWindow has loaded.
+// Makes a Window of what fetchWindow has loaded: swaps the bytes, and takes both gaps apart.
 Window openWindow(RawWindow raw, uint window) {
     uint gapBits = sGapBits,
          gaps = funnelLeft(bigEndian(raw.gaps.x), bigEndian(raw.gaps.y), window * gapBits & 31u);
@@ -120,7 +123,8 @@ Window openWindow(RawWindow raw, uint window) {
 
 Window loadWindow(Form bf16, uint window) { return openWindow(fetchWindow(window), window); }
 
-// Stores the bf16 element at `place`, whose exponent is `symbol`.
+// Stores the bf16 element at `place`, whose exponent is `symbol`. unitsAt is the address of place 0
+// in the output, restAt that of its sign and mantissa.
 void storeOther(uvec2 unitsAt, uvec2 restAt, uint place, uint symbol) {
     uvec2 at = add64(restAt, place), target = add64(unitsAt, mul64(place, 2u));
     uint rest = WordsIn(wordOf(at)).w[0] >> (at.x & 3u) * 8u;
@@ -133,13 +137,14 @@ void storeOther(uvec2 unitsAt, uvec2 restAt, uint place, uint symbol) {
 // -----------------------------------------------------------------------------------------------
 // Output
 
-// If a block has a bad window, these are the status of the first bad one, and how many codes there
-// are up to its bad code.
+// If a block has bad windows, sFailure[0] is the status of the first one, and sFailure[1] is the
+// number of codes in the block before that window's bad code.
 shared uint sFailure[2];
 
-// The block has places [gBegin, gEnd); wg.stage holds the symbols of places from gStaged on. gBase
-// is wg.unit.base. gTurn is the block's number modulo 2, which selects its half of what
-// neighbouring blocks use in turn.
+// The block's elements have places [gBegin, gEnd). A place is an element's number, counted from an
+// address of the output that is a multiple of 16. wg.stage holds the symbols of places from gStaged
+// on. gBase is a copy of wg.unit.base. gTurn is the block's number modulo 2; some data is
+// double-buffered, and gTurn selects the block's half.
 uint gBegin, gEnd, gStaged, gBase, gTurn;
 
 // Returns the 8 bytes at `address`, of which bytes [from, to) are needed. Loads only words that
@@ -156,7 +161,7 @@ uvec2 loadRest(uvec2 address, uint from, uint to) {
 }
 
 // Returns eight bf16 elements. `exponents` has their exponents minus `base`, four bits each, the
-// first one highest; `rest` has a byte for each, its sign above its mantissa.
+// first one highest. `rest` has a byte for each: the sign in bit 7, the mantissa below it.
 uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     uvec4 low = uvec4(exponents >> 21, exponents >> 13, exponents >> 5, exponents << 3) & 0x780u;
     uvec4 high =
@@ -167,7 +172,8 @@ uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     return ((low | high) + base * 0x800080u) | (mantissa | both | sign);
 }
 
-// Returns 16 bytes of elements, those from place `from` on.
+// Returns 16 bytes of elements, from place `from` on: merges their symbols, which are in shared
+// memory, with their signs and mantissas in `rest`.
 uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     uint at = (from - gStaged) >> 3, exponents = wg.stage[at];
     if (!bf16) return uvec4(mergeFp8(exponents, rest.x), mergeFp8(wg.stage[at + 1u], rest.y));
@@ -175,16 +181,16 @@ uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     return hasFifteen(exponents) ? addOthers(merged, from >> 3, wg.otherCounts[gTurn]) : merged;
 }
 
-// Finds the aligned 16-byte units of output of which all elements are staged. Returns this
-// invocation's first unit in x, and the end of all units in y. A unit has `each` elements.
+// Finds the aligned 16-byte units of output, of `each` elements, whose elements are all staged.
+// Returns the first unit of this invocation in x, and the end of all units in y.
 uvec2 ownUnits(uint each) {
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage);
     return uvec2((begin + each - 1u) / each + wgInvocation(), end / each);
 }
 
-// fetchRests loads the signs and mantissas for an invocation's first units, if their addresses are
-// multiples of 8. In bf16 it loads them for kFetched units, in fp8 for half as many; an invocation
-// usually has no more.
+// fetchRests loads the signs and mantissas for an invocation's first units: for kFetched units in
+// bf16, for half as many in fp8. An invocation seldom has more. It loads nothing if restAt, the
+// address of those of place 0, is not a multiple of 8.
 const uint kFetched = 4u;
 
 void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
@@ -211,9 +217,9 @@ void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
         }
 }
 
-// Stores all staged units that copyFetched has not stored, and the two ends of the block, whose
-// words other workgroups may write too. restAt is the address of the sign and mantissa of place 0.
-// `fetched` is how many of this invocation's units copyFetched has stored.
+// Stores all staged units that copyFetched has not stored, and the incomplete units at both ends of
+// the block, in whose words other workgroups may store elements. restAt is the address of the sign
+// and mantissa of place 0. `fetched` is how many of this invocation's units are stored already.
 void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
     uint size = bf16 ? 2u : 1u, each = 16u / size;
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage),
@@ -240,7 +246,7 @@ void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns the number of the element with which a block starts. In fp8 it has 64 bits.
+// Returns the number, in the unit, of the first element of block `block`; in fp8 it has 64 bits.
 uvec2 positionOf(uint block) {
     if (block == wg.unit.blocks) return uvec2(wg.unit.elements, 0u);
     WordsIn positions = WordsIn(wg.unit.positions);
@@ -252,14 +258,15 @@ uvec2 positionOf(uint block) {
 // because that one has the least to store.
 bool isPlanner() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
-// The whole workgroup decodes a block of a good unit, and plans the next one if the unit has one.
-// `raw` is this invocation's first window of the block; on return it is the one of the next block.
-// Returns the block's status.
+// The whole workgroup decodes block `block` of a valid unit, and plans the next block if the unit
+// has one. `raw` has this invocation's first window of the block; on return it has that of the next
+// block. Returns the block's status.
 uint decodeBlock(uint block, inout RawWindow raw) {
     uint firstWindow = block * kWindows + wgInvocation() * kOwnWindows;
 
-    // The lower half of the scanned values counts codes, the upper half counts invocations that
-    // have met a bad window. An invocation does not count the codes behind its bad window.
+    // The scan below adds up two counts at once. The lower half of each value counts codes. The
+    // upper half counts invocations that have met a bad window; such an invocation does not count
+    // the codes after its bad window.
     uint own = 0u, status = SLUICE_ST_PENDING, counts[kOwnWindows], others[kOwnWindows];
     uvec4 held[kOwnWindows];
     for (uint i = 0u; i < kOwnWindows; i++) {
@@ -280,8 +287,8 @@ uint decodeBlock(uint block, inout RawWindow raw) {
     uint planned = wg.plan[gTurn].status;
     gBegin = wg.plan[gTurn].begin;
     gEnd = wg.plan[gTurn].end;
-    // In the unit's last block (whose plan has the status OK), codes behind the last element are
-    // ignored.
+    // The plan of the unit's last block has the status OK. In that block, codes after the code of
+    // the last element are ignored.
     bool isLast = planned == SLUICE_ST_OK;
     if (sgUniform(planned == SLUICE_ST_BAD_INDEX)) {
         status = SLUICE_ST_BAD_INDEX;
@@ -304,13 +311,13 @@ uint decodeBlock(uint block, inout RawWindow raw) {
         uvec2 unitsAt = wg.plan[gTurn].unitsAt, restAt = wg.plan[gTurn].restAt;
         gBase = wg.unit.base;
         for (gStaged = 0u; gStaged < gEnd; gStaged += kStage) {
-            // This barrier waits until what was staged before has been stored.
+            // This barrier waits until the symbols that were staged before have been stored.
             if (gStaged != 0u) wgBarrierShared();
             uvec2 rests[kFetched];
             fetchRests(bf16, restAt, rests);
             if (wgInvocation() == 0u && gStaged == 0u && (gBegin & 7u) != 0u)
-                // The block begins inside this word, so no window stores the word by stageOwn. It
-                // must be 0 for stageShared.
+                // The block begins inside this word of wg.stage, so stageOwn does not store it. It
+                // must be 0 before stageShared sets bits in it.
                 wg.stage[gBegin >> 3] = 0u;
             uint place = gBegin + (before & 0xffffu);
             for (uint i = 0u; i < kOwnWindows; i++) {
@@ -340,7 +347,7 @@ uint decodeBlock(uint block, inout RawWindow raw) {
         if (sgUniform(wg.otherCounts[gTurn] > kOthers)) {
             memoryBarrierBuffer();
             // wg.others has no room for all symbols that do not fit in four bits, so elements with
-            // such symbols have been stored wrongly. Behind this barrier they are stored again.
+            // such symbols have been stored wrongly. After this barrier they are stored again.
             wgBarrierShared();
             uint place = gBegin + (before & 0xffffu);
             for (uint i = 0u; i < kOwnWindows; i++) {
@@ -368,7 +375,7 @@ void main() {
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
     uint count = countOf(p.unitCount, p.maxUnitCount);
-    // `unit` is the open unit; nextUnitAt is the block from which on another unit may begin.
+    // `unit` is the open unit, or `count` if there is none; another unit may begin at nextUnitAt.
     uint unit = count, nextUnitAt = 0u;
     uint fetched = 0xffffffffu; // the block whose windows are in `raw`
     RawWindow raw = RawWindow(uvec3(0u), uvec2(0u));
@@ -379,7 +386,7 @@ void main() {
             nextUnitAt = found == count ? block + 1u : 0xffffffffu;
             if (found + 1u < count) nextUnitAt = max(firstBlockOf(p, found + 1u), block + 1u);
             if (found != count && found != unit) {
-                // This barrier waits until all invocations are done with the unit before and its
+                // This barrier waits until all invocations are done with the previous unit and its
                 // table.
                 wgBarrierShared();
                 if (wgInvocation() == 0u) openUnitHere(found);

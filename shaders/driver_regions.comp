@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prepares a decode by the Vulkan driver, whose decoder checks nothing and reports nothing. Each
-// invocation checks a region and sets its status. Valid regions are appended to the driver's list,
-// in any order. The entries of that list are VkDecompressMemoryRegionNV, whose first members are
-// those of VkDecompressMemoryRegionEXT.
+// Prepares a decode by the Vulkan driver, which checks nothing and reports nothing. Each invocation
+// checks a region and sets its status. Valid regions are appended to the driver's list, in any
+// order. A VkDecompressMemoryRegionNV of that list begins like a VkDecompressMemoryRegionEXT.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout/gdeflate.h"

@@ -7,8 +7,8 @@
 // - predictions: several columns are undone at the same time, each by one team of lanes or by
 //   several teams (lib/filter_team.glsl), as sums (lib/filter_differences.glsl) or as wavefronts
 //   (lib/filter_wavefront.glsl). The values go to scratch, a plane for each byte.
-// - columns: values that were rotated, belong to compressed blocks, or are wider than a byte and
-//   have a base get their final form in scratch.
+// - columns: values get their final form in scratch if the filter has rotated them, if they belong
+//   to compressed blocks of pixels, or if they are wider than a byte and have a base.
 // - records: the tile's bytes are put together (lib/filter_records.glsl) from the planes in scratch
 //   and, for columns without a prediction, from the filtered tile. Bases of one byte are added on
 //   the way.
@@ -27,14 +27,15 @@
 layout(push_constant, std430) uniform Push { FilterParams p; };
 
 shared uint sNext; // the next tile that the workgroup takes
-// How many invocations have gone through all loops of the tile without leaving one early
-// (sgLoopsGoOn).
+// How many invocations have completed all loops of the tile. Some drivers leave loops early
+// (sgLoopsGoOn); if an invocation is missing here, the tile gets the status INTERNAL.
 shared uint sDone;
 
 // -----------------------------------------------------------------------------------------------
 // Predictions
 
-// A team undoes the prediction of a column. Waves of values are left to undoWaves.
+// A team of lanes (filter_team.glsl) undoes the prediction of a column. Some columns with a
+// wavefront are left to undoWaves.
 void undoColumn(uint column) {
     uint predictor = predictorOf(column);
     if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {
@@ -45,9 +46,9 @@ void undoColumn(uint column) {
     if (sgUniform(isWaveOfBytes(column))) undoByteWave(predictor, column);
 }
 
-// Copies the residuals of some columns to scratch, so that the bytes of each plane are neighbours
-// there. These are the columns that undoWave undoes, and columns of bytes whose residuals are
-// interleaved with those of other columns.
+// Copies the residuals of two kinds of columns to scratch, so that the bytes of each plane are
+// neighbours there: the columns that undoWave undoes, and columns of bytes whose residuals
+// alternate with those of other columns.
 void gatherResiduals() {
     for (uint n = 0u; n < sWaveCount; n++)
         gatherWave(sWaves[n]);
@@ -57,8 +58,7 @@ void gatherResiduals() {
             uint words = (lead + gCount + 3u) / 4u;
             for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x) {
                 uvec4 value;
-                // The first and the last word may have bytes that are no residuals; these may have
-                // any value.
+                // Bytes of the first and last word that belong to no residual may get any value.
                 SLUICE_UNROLL
                 for (uint k = 0u; k < 4u; k++)
                     value[k] = sourceByte(sFrom[column] +
@@ -72,8 +72,7 @@ void gatherResiduals() {
 void undoPredictions() {
     gatherResiduals();
     wgBarrierAll();
-    // A team that undoes a wave of bytes needs space for a row in sRow, which limits the number of
-    // teams.
+    // The size of sRow limits the teams: one that undoes a wave of bytes keeps a row there.
     uint teams = kTeams;
     if (gAnyByteWave) teams = clamp(kRowWords / ((gWidth + 3u) / 4u), 1u, kTeams);
     for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams)
@@ -88,9 +87,9 @@ void undoPredictions() {
     wgBarrierAll();
 }
 
-// Brings columns to their final form, if their values are not yet those of the records
-// (needsFinal). Columns with a base come first. They add the base's value as it is before its own
-// final form, which would replace it.
+// Brings the values of columns to their final form in scratch, if they need one (needsFinal). The
+// first half of the loop does columns with a base: they add the base's value, which the second half
+// overwrites with the final form of the base.
 void finishColumns() {
     for (uint i = wgInvocation(); i < gCount; i += gl_WorkGroupSize.x) {
         SLUICE_DONT_UNROLL
@@ -115,13 +114,14 @@ void finishColumns() {
 // -----------------------------------------------------------------------------------------------
 // Sections and tiles
 
-// Undoes the section that readSection or readRest has found. Returns a status.
+// Undoes the section that readSection or readRest has put in sSection. Returns a status.
 uint undoSection() {
     uint size = sSection.size, packets = 0u;
     bool hasPackets = sSection.hasPackets != 0u;
     gStride = sSection.stride;
-    // A width of 1 is treated as one row of any length, since in both cases only the record before
-    // matters: the median and the gradient equal that record, and the average is half of it.
+    // A section with rows of one record is treated as a single row. That gives the same values,
+    // because in both cases only the record before matters: the median and the gradient equal that
+    // record, and the average is half of it.
     gWidth = sSection.width == 1u ? SLUICE_FILTER_MAX_WIDTH : sSection.width;
     gFirst = sSection.first;
     gPlanes = gPosition;
@@ -129,7 +129,7 @@ uint undoSection() {
         copyBytes(size);
         return SLUICE_ST_OK;
     }
-    // This barrier waits until no invocation uses the scratch of the section before.
+    // This barrier waits until no invocation uses the scratch of the previous section.
     wgBarrierAll();
     if (sgUniform(hasPackets)) {
         packets = countPackets(size);
@@ -224,8 +224,8 @@ void main() {
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
     // All conditions of branches and loops around subgroup operations come from a ballot
-    // (sgUniform). A single one that does not would make NVIDIA's compiler (driver 580) put a
-    // MATCH.ANY instruction before every subgroup operation of the shader.
+    // (sgUniform). A single condition without a ballot would make NVIDIA's compiler (driver 580)
+    // put a MATCH.ANY instruction before every subgroup operation of the shader.
     uint index = group < p.workgroups ? p.firstTile + group : count;
     for (uint turn = 0u; sgUniform(turn < count && index < count); turn++) {
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));

@@ -12,7 +12,7 @@
 
 layout(push_constant, std430) uniform Push { FloatDecodeParams p; };
 
-// Reads tensor `index` of the list, and checks it and its output.
+// Reads tensor `index` of the list. Sets gFloatGood if it is valid and its output has room.
 void loadTensor(uint index) {
     floatTensor(p.tensors, index, p.source, p.sourceSize);
     uvec2 size = mul64(gFloatCount.x, floatSize(gFloatType));
@@ -20,9 +20,8 @@ void loadTensor(uint index) {
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-// storeEight and storeSome store a lane's 8 elements, which are in as many of `words` as they need.
-// `target` is the address of the tile's output; `eight` is the number of the first element in the
-// tile, divided by 8.
+// Stores a lane's 8 elements, whose bytes fill the first words of `words`. `target` is the address
+// of the tile's output; `eight` is the number of the first element in the tile, divided by 8.
 void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     uint size = floatSize(type);
     if (size == 1u) PairsOut(target).v[eight] = uvec2(words[0], words[1]);
@@ -33,8 +32,8 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     }
 }
 
-// storeSome stores only the first `count` elements. Only the last row of a tensor needs that, so
-// the loop over words is not unrolled.
+// Does what storeEight does, but stores only the first `count` of the 8 elements. Only the last row
+// of a tensor needs this, so the loop over words is not unrolled.
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
@@ -47,8 +46,8 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     }
 }
 
-// Decodes the rows of a tile and stores them. Before a row is decoded, its bits that are not coded
-// are loaded, so that the loads overlap the decoding.
+// Decodes the rows of a tile and stores them. The bits of a row that are not coded are loaded
+// before the row's codes are decoded, so that the loads overlap with the decoding.
 void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
     if (kNative) {
@@ -81,8 +80,8 @@ void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
     uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
-// In the narrow and emulated forms all types share one copy of the code, because each copy takes
-// long to compile.
+// In the variants for small and for emulated subgroups, all types share one copy of the code,
+// because each copy takes long to compile.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     decodeRows(gFloatType, target);
 #else
@@ -117,7 +116,7 @@ void main() {
     uint begin = min(workgroup * p.tilesPerWorkgroup, p.tileCount);
     uint stop = min(begin + p.tilesPerWorkgroup, p.tileCount);
 
-    // Finds the last tensor that begins at or before the first tile.
+    // Finds the last tensor that begins at or before the workgroup's first tile (binary search).
     uint tensor = 0u, count = p.tensorCount;
     for (uint step = 0u; step < 21u && count > 1u; step++) {
         uint middle = count / 2u;

@@ -8,11 +8,12 @@
 //   lib/gdeflate_rounds.glsl).
 // - The expand stage turns tokens into bytes, 128 at a time (lib/lz_expand.glsl).
 //
-// Between the stages is a ring of tokens in shared memory. Both stages work in *phases*, or turns:
-// in a phase the decode stage adds the tokens of some rounds to the ring, and the expand stage
-// takes them. Where lane groups are subgroups, two of them may share a tile ("paired"): each runs
-// one stage, and a barrier separates the phases. Otherwise one lane group runs both stages in turn;
-// that is also better where there are enough tiles for decoding more of them at a time to pay.
+// Between the stages is a ring buffer of tokens in shared memory. Both stages work in *phases*, or
+// turns: in a phase the decode stage adds the tokens of some rounds to the ring, and the expand
+// stage takes them. Where lane groups are subgroups, two of them may share a tile ("paired"): each
+// runs one stage, and a barrier separates the phases. Otherwise one lane group runs both stages in
+// turn. With many tiles that is faster even for subgroups of 32, since more tiles are decoded at a
+// time.
 //
 // src/cuda/gdeflate.cu has the same stages, with two warps for each tile and look-up tables of
 // another shape.
@@ -24,17 +25,17 @@
 
 layout(push_constant, std430) uniform Push { RegionParams p; };
 
-// True if two subgroups share a tile, or two tiles if a subgroup has 64 lanes. It is true only on
-// devices with subgroups of 32 lanes or more; a workgroup then has two subgroups.
+// True if the two subgroups of a workgroup share the work on a tile, one for each stage (with 64
+// lanes: on two tiles). It is true only on devices with subgroups of 32 lanes or more.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PAIRED) const bool kPaired = false;
-// True if lanes see the tile's bytes without coherent accesses, through WordsPlain and BytesPlain.
+// True if lanes see each other's stores to the tile's output without coherent accesses. Then the
+// output is accessed by WordsPlain and BytesPlain, which are not coherent.
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
-// Says whether rows of the output have padding (pitch.glsl). 0: p.rowBytes tells; 1: never; 2:
-// always. A test of p.rowBytes costs a tenth of the speed.
+// Says whether rows of the output have padding (pitch.glsl). 0: if p.rowBytes is not 0; 1: never;
+// 2: always. Pipelines with 1 or 2 avoid a test of p.rowBytes, which costs a tenth of the speed.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
-// The shared memory that a tile gets. 0: 3 KB; 1: 5 KB; 2: 9 KB. Shared memory limits how many
-// tiles the hardware works on at a time. If there are few tiles anyway, more of it makes each tile
-// faster.
+// The shared memory of a tile. 0: 3 KB; 1: 5 KB; 2: 9 KB. More of it makes each tile faster, but
+// fewer tiles are decoded at a time. So it pays if there are few tiles anyway.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_ROOM) const uint kRoom = 0u;
 const bool kRoomy = kRoom >= 1u, kRoomiest = kRoom >= 2u;
 
@@ -43,7 +44,8 @@ const bool kUnpaired = kNative && !kPaired;
 // True if a stage's variables are kept in shared memory while the other stage runs.
 const bool kSuspends = kPaired || kUnpaired;
 
-// The tiles of a workgroup, and which of them this lane group works on.
+// kTiles is the number of tiles of a workgroup. tileIndex returns which of them this lane group
+// works on.
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup;
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
@@ -51,13 +53,14 @@ uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 // phase has, and kTokenRing how many tokens the ring holds.
 //
 // The ring must hold the tokens of a phase (of two phases if one is produced while the other is
-// consumed), 32 tokens that wait for a distance, up to kAtOnce - 1 (127) tokens that are not placed
-// yet, and 128 tokens of an unfinished group of bytes. If bytes of a group copy bytes of the same
-// group, lzFollow uses 132 places at and below the group's own tokens; these tokens have been read
-// by then. A phase that builds a code produces no tokens, and the code is built in their places.
+// consumed), 32 tokens that wait for a distance, up to kAtOnce - 1 tokens that are not placed yet,
+// and 128 tokens of an unfinished group of bytes. If bytes of a group copy bytes of the same group,
+// lzFollow overwrites 132 words of the ring: those of the group's tokens, which have been read by
+// then, and words before them. A phase that builds a code produces no tokens, so the code is built
+// in the words that the phase's tokens would take.
 //
-// The smallest ring has 512 tokens, because shared memory then decides how many tiles an SM holds:
-// with 3,200 bytes per tile it holds 32 tiles of one subgroup each.
+// The smallest ring has 512 tokens, because its shared memory limits occupancy: with 3,200 bytes
+// per tile, an SM holds 32 tiles of one subgroup each.
 const uint kPerLane = kRoomy ? 4u : 2u, kRoomyRounds = kRoomiest ? 16u : 8u,
            kRounds = kPaired && !kRoomy ? 4u : kRoomyRounds;
 const uint kRoomyTokenRing = kRoomiest ? 2048u : 1024u,
@@ -69,13 +72,13 @@ shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 #include "lib/gdeflate_header.glsl"
 #include "lib/gdeflate_rounds.glsl"
 
-// With these words the stages of a pair tell each other how far they are. Each tile has two
-// entries, used in alternate turns: x is the number of complete tokens, y the status of the decode
-// stage, z the status of the expand stage.
+// The two subgroups of a pair tell each other through these words how far they are. Each tile has
+// two entries, used in alternate turns: x is the number of complete tokens, y the status of the
+// decode stage, z the status of the expand stage.
 shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
-// Does a phase of the decode stage: a header, if one is next, and some rounds. With kUnpaired a
-// phase does either a header or rounds, which takes fewer registers.
+// Does a phase of the decode stage: reads the header of a block, if that is next, and then does
+// some rounds. With kUnpaired a phase does only one of the two, which takes fewer registers.
 void decodePhase() {
     bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
@@ -114,12 +117,12 @@ void copyStored(bool enabled, uvec2 source, uint size) {
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
 }
 
-// Decodes with each stage in a lane group of its own. The result, the tile's status, is valid in
-// the second half of the workgroup, which runs the expand stage.
+// Decodes a tile with each stage in a lane group of its own. Returns the tile's status. It is valid
+// only in the second half of the workgroup, which runs the expand stage.
 uint decodePaired() {
     bool running = true, more = true;
     uint turn = 0u;
-    // The first turn reads this as the result of the turn before it.
+    // The first turn reads this as if a turn before it had stored it.
     if (lgLane() == 0u)
         sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u);
     wgBarrierShared();
@@ -168,8 +171,8 @@ uint decodeInTurn() {
         bool more = wgAny(gStatus == SLUICE_ST_PENDING);
         decodeSuspend();
         lzResume();
-        // With kUnpaired there is only one tile in the workgroup, and its first error ends the
-        // loop, so `status` is OK here.
+        // With kUnpaired the workgroup has only one tile, and its first error ends the loop. So
+        // `status` is always OK here, and is not tested.
         uint result = lzExpand(kUnpaired || status == SLUICE_ST_OK, complete, more);
         lzSuspend();
         status = mix(status, result, kUnpaired || status == SLUICE_ST_OK);
@@ -203,7 +206,7 @@ void main() {
     if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
         copyStored(plain && (!kPaired || lgIndex() >= kTiles), region.source, region.size.x);
     bool compressed = good && !plain;
-    // A tile that is not decoded takes part in the barriers; it has no tokens and no bytes.
+    // A tile that is not decoded takes part in the barriers, as one without tokens and bytes.
     gLzSize = compressed ? region.size.x : 0u;
     gState = compressed ? kAtHeader : kDone;
     gStatus = compressed ? SLUICE_ST_PENDING : status;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The byte stage of Gstd (docs/format.md, section 7): turns the symbols that gstd_symbols.comp has
-// decoded into bytes. A workgroup takes a tile, and makes one group of its bytes after the other,
-// eight bytes per invocation.
+// decoded into bytes. A workgroup takes a tile and makes its bytes group by group, eight bytes per
+// invocation.
 //
 // Words of this file:
 // - run: literals or a match, that is, neighbouring bytes whose sources are neighbours too.
-// - group: kGroup neighbouring bytes of a part, which the workgroup makes at once. The format has
-//   groups of 512 bytes (SLUICE_GS_GROUP), of which kGroup is a multiple.
+// - group: kGroup neighbouring bytes of a part, which the workgroup makes at once. kGroup is a
+//   multiple of SLUICE_GS_GROUP, the 512 bytes that the format calls a group.
 // - slot: the tile's scratch memory, in which gstd_symbols.comp leaves the sequences and a status
 //   for each part (lib/layout/gstd.h).
-// - chain: a byte copies a byte, which copies another, and so on, all of them in one group.
+// - chain: a byte copies a byte, which copies another, and so on, all inside one group.
 //
 // A group takes three steps:
-// - mark: each run that overlaps the group sets the bit of the first byte that it has there, and
-//   stores the distance from its bytes to their sources. Literals stand at the end of the part's
-//   output until they are used, so that both kinds of runs are copies inside the tile.
-// - make: each byte finds its run, which is that of the highest bit set at or below the byte; so
-//   counting leading zeros serves as the load-balancing search. If the byte's source lies before
-//   the group, its value is loaded. Otherwise the place of its source in the group is stored.
-// - follow: each invocation follows the chains of its eight bytes from place to place until it
-//   finds values. The format bounds the length of a chain.
+// - mark: each run that overlaps the group sets the bit of its first byte in the group, and stores
+//   the distance from its bytes to their sources. Literals stand at the end of the part's output
+//   until they are used, so that both kinds of runs are copies inside the tile.
+// - make: each byte finds its run, whose first byte is the nearest marked byte at or below it. So
+//   counting leading zeros finds the run. If the byte's source is a literal or lies before the
+//   group, its value is loaded. Otherwise the index of the source in the group is stored.
+// - follow: each invocation follows the chains of its eight bytes, index by index, until it finds
+//   values. The format bounds the length of a chain.
 //
 // lib/lz_expand.glsl, the byte stage of GDeflate, shares no code with this one: it counts marks,
 // and halves chains by pointer jumping, with 128 bytes per subgroup. This kernel first used that
@@ -35,7 +35,8 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-// 1 if the workgroup sees its own stores through plain loads; 0 if it needs coherent ones.
+// 1 if invocations of a workgroup see each other's stores by plain loads; 0 if only by coherent
+// ones.
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads = 0u;
 
 layout(push_constant, std430) uniform Push { GstdParams p; };
@@ -45,23 +46,24 @@ const uint kBytes = 8u, kGroup = kBytes * gl_WorkGroupSize.x, kWords = kGroup / 
 const uint kGroupBytes = kBytes * 32u; // the bytes of a group that one lane group makes
 const uint kUnknown = 0xffffffffu;
 // sMade has a 16-bit entry for each byte of the group: either kValue plus the byte's value, or the
-// place (0 .. kGroup - 1) of the byte that it copies.
+// index in the group (0 .. kGroup - 1) of the byte that it copies.
 const uint kValue = 0x8000u;
 
 // Bit k of sStarts is set if a run begins at byte k of the group. There are two arrays of kWords
 // words: while the bytes of one group are made, the next group's runs are marked in the other
 // array.
 shared uint sStarts[2u * kWords];
-// sRuns has, for each byte whose bit is set in sStarts, the distance from the byte to its source, a
-// signed number, times 2, plus 1 if the run is longer than that distance and so repeats its own
-// bytes. Four of these numbers share a vector, so that an invocation loads those of its eight bytes
-// at once.
+// sRuns has a number for each byte whose bit is set in sStarts: 2 * distance, plus 1 if the run
+// repeats its own bytes because it is longer than the distance. The distance leads from the byte to
+// its source, and is negative if the source lies before the byte. Four of these numbers share a
+// vector, so that an invocation loads those of its eight bytes at once.
 shared uvec4 sRuns[kGroup / 4u];
 shared uint sMade[kGroup / 2u]; // the group's entries (see kValue), two in each word
-// sFirst has, for each of the two arrays of sStarts, the number of the part's entry that goes on
-// after the group, or kUnknown as long as it has not been found.
+// sFirst[t] belongs to array t of sStarts. It is the number of the entry (see Part) that makes the
+// group's last byte, or kUnknown as long as that entry has not been found. The search for the next
+// group's runs starts at that entry.
 shared uint sFirst[2];
-shared uint sCarried; // where in the part the match begins that reaches into the group
+shared uint sCarried; // where a match that began before the group begins, as a byte of the part
 shared uint sBadOffset, sTooDeep;
 
 uvec2 gSource, gDestination, gSlot;
@@ -72,9 +74,10 @@ uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 
-// Returns n, or the number of the tile's last byte if n lies behind the tile. Some drivers leave
-// loops early (sgLoopsGoOn). Runs may then be missing, and what shared memory happens to hold in
-// their place may point outside the tile. Only the tiers that run on such drivers make this check.
+// Returns n, or the index of the tile's last byte if n is past the end of the tile. A fault of some
+// drivers ends loops too early (sgLoopsGoOn). Then some sequences were never written to shared
+// memory, and the stale words in their place may point outside the tile. Only the variants that
+// such drivers run, narrow and emulated ones, make this check.
 uint insideTile(uint n) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     return min(n, gSize - 1u);
@@ -83,8 +86,7 @@ uint insideTile(uint n) {
 #endif
 }
 
-// loadByte and loadWordAt return byte n and 4-byte word n of the tile's output, which another
-// subgroup of the workgroup may have written.
+// Returns byte n of the tile's output, which another subgroup of the workgroup may have written.
 uint loadByte(uint n) {
     n = insideTile(n);
 #ifdef SLUICE_EXT
@@ -94,14 +96,16 @@ uint loadByte(uint n) {
     return WordsOut(gDestination).w[n >> 2] >> (n & 3u) * 8u & 0xffu;
 #endif
 }
+// Returns the 4-byte word n of the tile's output, or the tile's last one if n is past its end.
+// Another subgroup of the workgroup may have written it.
 uint loadWordAt(uint n) {
     n = insideTile(4u * n) / 4u;
     if (kPlainLoads != 0u) return WordsPlain(gDestination).w[n];
     return WordsOut(gDestination).w[n];
 }
 
-// Stores the four bytes of `bytes` at byte `at` of the tile, a multiple of 4. Bytes from position
-// `end` on are not stored.
+// Stores the four bytes of `bytes` at byte `at` of the tile, a multiple of 4. Those of them that
+// would lie at or past byte `end` are not stored.
 void storeBytes(uint at, uint bytes, uint end) {
     if (at + 4u <= end) {
         if (kPlainLoads != 0u)
@@ -121,8 +125,8 @@ void fill(uint begin, uint end, uint value) {
         storeBytes(at + 4u * wgInvocation(), value * 0x01010101u, end);
 }
 
-// Copies the bytes of the source that begin at byte `from`, an even number, to bytes [begin, end)
-// of the tile. `begin` is a multiple of 4.
+// Copies bytes of the source to bytes [begin, end) of the tile. `from`, an even number, is the byte
+// of the source at which they start; `begin` is a multiple of 4.
 void copyPlain(uint begin, uint end, uint from) {
     for (uint at = begin; at < end; at += 4u * gl_WorkGroupSize.x) {
         uint own = at + 4u * wgInvocation();
@@ -144,30 +148,31 @@ void copyPlain(uint begin, uint end, uint from) {
 
 struct Part {
     uint begin, end;   // the bytes [begin, end) of the tile are its output
-    uint entries;      // the number of its sequences
+    uint entries;      // the number of its sequences; its last entry has this number
     uint records;      // the word of the slot at which its records begin
     uint literalCount; // how many literals it has
-    uint literals;     // the byte of the tile at which these stand until they are used
+    uint literals;     // the byte of the tile where its literals stand until they are used
 };
 
 // Returns the two words of entry i's record in x and y, and the first word of the next entry's
-// record in z. The last entry has no next one: for it, z is its own first word. For an i behind the
-// last entry, returns what it returns for the last entry.
+// record in z. The last entry has no next one: for it, z is its own first word. An i past the last
+// entry counts as the last entry.
 uvec3 loadEntry(Part part, uint i) {
     uint at = part.records + 2u * min(i, part.entries), next = i < part.entries ? at + 2u : at;
     return uvec3(WordsIn(gSlot).w[at], WordsIn(gSlot).w[at + 1u], WordsIn(gSlot).w[next]);
 }
 
 // Marks the run that begins at byte `place` of the group. `turn` (0 or 1) chooses the array of
-// sStarts; `run` is the value for sRuns.
+// sStarts. `run` is the run's distance as sRuns stores it.
 void beginRun(uint turn, uint place, uint run) {
     atomicOr(sStarts[turn * kWords + (place >> 5)], 1u << (place & 31u));
     sRuns[place >> 2][place & 3u] = run;
 }
 
-// Marks the runs of entry i, literals and match, as far as they lie in the group that begins at
-// byte `at` of the part. If the entry goes on after the group, or is the last one, stores i in
-// sFirst[turn]. `record` is what loadEntry returns for i, and `turn` chooses the array of sStarts.
+// Marks the runs of entry i, its literals and its match, as far as they lie in the group that
+// begins at byte `at` of the part. If the entry makes the group's last byte, or is the part's last
+// one, stores i in sFirst[turn]. `record` is loadEntry(part, i), `turn` chooses the array of
+// sStarts.
 void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     uint size = part.end - part.begin, last = size - part.literalCount, end = at + kGroup;
     uint literal = record.x >> 16, nextLiteral = record.z >> 16;
@@ -190,18 +195,18 @@ void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     }
 }
 
-// Returns value modulo divisor, for values below 2^16 and divisors from 1 to 2^18. For these, the
-// quotient of floats is too large or too small by at most one. The smallest of the three remainders
-// is the right one, since negative ones wrap around to large numbers.
+// Returns value modulo divisor, for values below 2^16 and divisors from 1 to 2^18. In this range,
+// the quotient of floats is off by at most one. So one of three remainders is right, and it is the
+// smallest, since negative ones wrap around to large numbers.
 uint modulo(uint value, uint divisor) {
     uint quotient = uint(float(value) / float(divisor)), remainder = value - quotient * divisor;
     return min(remainder, min(remainder + divisor, remainder - divisor));
 }
 
-// Returns the index of the highest word of marks below `word` that is not 0, or 0 if there is none.
-// `starts` is where the group's marks begin in sStarts. anyMine receives whether `mine` holds in
+// Searches the group's marks, which begin at sStarts[starts], for the highest word below `word`
+// that is not 0. Returns its index, or 0 if there is none. anyMine receives whether `mine` holds in
 // any lane of the lane group. Where a lane group consists of several subgroups, a ballot is
-// expensive: there each invocation searches by itself, and anyMine is always true.
+// expensive. There each invocation searches by itself, and anyMine is always true.
 uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     uint source = max(word, 1u) - 1u;
@@ -219,8 +224,8 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
         uvec3 any = lgBallot3(low, high, mine);
         anyMine = any.z != 0u;
-        // Bit k of any.x stands for word i + k, bit k of any.y for word i + 32 + k. This clears the
-        // bits of all words from `word` on.
+        // Bit k of any.x says whether word i + k has marks, bit k of any.y whether word i + 32 + k
+        // has. The bits of all words from `word` on are cleared here.
         uint below = (1u << (word & 31u)) - 1u, at = word >> 5, row = i >> 5;
         any.x &= row < at ? ~0u : row == at ? below : 0u;
         any.y &= row + 1u < at ? ~0u : row + 1u == at ? below : 0u;
@@ -231,15 +236,14 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #endif
 }
 
-// Returns the eight bytes that this invocation makes of the group that begins at byte `at` of the
-// part. `turn` chooses the array of sStarts that has the group's marks.
+// Returns this invocation's eight bytes of the group that begins at byte `at` of the part. `turn`
+// (0 or 1) chooses the array of sStarts that has the group's marks.
 uvec2 makeBytes(Part part, uint at, uint turn) {
     uint lane = lgLane(), own = kBytes * wgInvocation(), word = own >> 5, shift = own & 31u,
          starts = turn * kWords;
     uint size = part.end - part.begin, group = part.begin + at;
     uint marks = sStarts[starts + word], upTo = marks & ((2u << shift) - 1u);
-    // `marked` tells whether a run begins in the lane group's bytes, other than at the first of
-    // them.
+    // True if a run begins at one of the lane group's bytes, other than the first.
     bool marked;
     uint source =
         wordBefore(starts, word, (lane * kBytes < 32u ? marks & ~1u : marks) != 0u, marked);
@@ -247,8 +251,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     uint place =
         upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
 
-    // If all bytes of the lane group belong to one run, and their sources were made with earlier
-    // groups, the lanes copy whole words.
+    // If the lane group's bytes all belong to one run, and their sources are literals or bytes of
+    // earlier groups, the lanes copy whole words.
     uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane,
          from = group + first + uint(int(run) >> 1);
     bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u &&
@@ -268,12 +272,12 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     } else {
         uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u,
              last = run;
-        // An entry is meaningful only if its byte has a mark; the others hold old values, which are
-        // not used.
+        // An entry of sRuns is meaningful only if its byte's bit is set in sStarts. Other entries
+        // hold old values, which are not used.
         uvec4 low = sRuns[own / 4u], high = sRuns[own / 4u + 1u];
         uint begun[kBytes] =
             uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
-        // sources[k] is the place in the group of the source of byte k, negative if the source lies
+        // sources[k] is the index in the group of the source of byte k, negative if the source lies
         // before the group.
         uint sources[kBytes];
         SLUICE_UNROLL
@@ -283,10 +287,10 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             overlaps |= last;
         }
         if ((overlaps & 1u) != 0u) {
-            // A match that is longer than its offset repeats bytes. To find the source of such a
-            // byte before the match, its distance is increased by as many whole offsets as needed:
-            // `skip` is the sum of these offsets. `past` counts the bytes from the match's
-            // beginning to this byte, minus `skip`; it is below the offset.
+            // A match that is longer than its offset repeats its own bytes. For such a byte, the
+            // distance to the source is increased by whole offsets until the source lies before the
+            // match: `skip` is the sum of these offsets. `past` counts the bytes from the beginning
+            // of the match to this byte, minus `skip`; it is below the offset.
             uint past = 0u, skip = 0u;
             if ((run & 1u) != 0u) {
                 uint back = own - (place == 0u ? sCarried - at : place);
@@ -320,8 +324,9 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         sMade[(own + k) / 2u] = made[k] | made[k + 1u] << 16;
     wgBarrierShared();
 
-    // Follows the chain of each byte to its end. In each SLUICE_GS_GROUP bytes a chain has at most
-    // gDepth copies, and one more copy leads out of these bytes. The product bounds the hops.
+    // Follows the chain of each byte to its end. Within SLUICE_GS_GROUP bytes a valid chain has at
+    // most gDepth copies, and one more copy leads to the bytes before. `most` is the number of hops
+    // after which every valid chain has ended.
     uint most = open ? kGroup / SLUICE_GS_GROUP * (gDepth + 1u) : 0u;
     for (uint hop = 0u; hop < most; ++hop) {
         if (hop == gDepth) {
@@ -332,11 +337,10 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             if (inside) sTooDeep = 1u;
         }
         uint every = kValue;
-        // Bytes whose value is known read an entry too, and drop it: that is cheaper than a branch.
+        // Bytes whose value is known read an entry and drop it, which is cheaper than a branch.
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k) {
-            // The entry is the low half of `next`. The upper half holds a neighbour's entry or 0,
-            // and is never looked at.
+            // The entry is the low half of `next`. The upper half is never used.
             uint next = sMade[(made[k] & (kValue - 1u)) >> 1] >> (made[k] << 4 & 31u);
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
@@ -360,14 +364,14 @@ void expandPart(Part part) {
     wgBarrierShared();
     markRuns(part, 0u, 0u, loaded, entry);
     for (uint at = 0u; at < size; at += kGroup) {
-        // This barrier makes the marks, and the bytes of the group before, visible to the
+        // This barrier makes the marks, and the bytes of the previous group, visible to the
         // workgroup.
         wgBarrierAll(kPlainLoads != 0u);
         uint first = sFirst[turn];
         for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup);
              more += gl_WorkGroupSize.x) {
-            // More entries begin in the group than there are invocations, so the next ones are
-            // marked too.
+            // Some of the group's entries are not marked yet, because it has more entries than the
+            // workgroup has invocations.
             wgBarrierShared();
             loaded += gl_WorkGroupSize.x;
             entry = loadEntry(part, loaded);

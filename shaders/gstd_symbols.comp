@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The symbol stage of Gstd (docs/format.md, section 7): decodes the literals and sequences of
-// tiles. A tile has SLUICE_GS_LANE_GROUPS lane groups, as many as it may have parts, and each
+// tiles. SLUICE_GS_LANE_GROUPS lane groups work on a tile, as many as it may have parts. Each
 // decodes one part.
 //
 // The literals of a part are written to the end of the part's output, where gstd_expand.comp, the
 // byte stage, reads them before it overwrites them. The sequences are written to the tile's slot of
 // scratch (lib/layout/gstd.h).
 //
-// All lane groups of a workgroup go through the same code together. A group with nothing to do
+// All lane groups of a workgroup go through the same code together. A lane group with nothing to do
 // passes `on` = false, which turns off its stores. src/cuda/gstd_symbols.cu decodes with one warp
 // per part, which can branch instead.
 #version 460
@@ -21,9 +21,9 @@ layout(push_constant, std430) uniform Push { GstdParams p; };
 #include "lib/gstd_sequences.glsl"
 
 // Decodes a coded part whose header has been checked, and returns its status. `first` is the 16-bit
-// word of the source at which the part begins; the output of the part is [begin, begin + size) of
-// the tile. The owners are the parts, this one or earlier ones, that have the tables of its
-// literals and sequences.
+// word of the source at which the part begins. The part's output is bytes [begin, begin + size) of
+// the tile. A part may use the tables of an earlier part: literalOwner is the part that has the
+// table of this part's literals, sequenceOwner the part that has the tables of its sequences.
 uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint literalOwner,
                  uint sequenceOwner) {
     uint w0 = 0u, w3 = 0u, literalCount = 0u, sequenceCount = 0u;
@@ -37,10 +37,10 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     gLiteralMode = w0 >> 2 & 3u;
     gLiteralLog = gSequenceLog = SLUICE_GS_MIN_LOG;
     gModulus = 1u;
-    // Reads the tables in three passes: the literals' table of an earlier part, the sequences'
-    // tables of an earlier part, and finally this part's own tables. These come last, because the
-    // part's symbols follow them in the list of words. Pass 0 or 1 is left out if this part owns
-    // the tables of that pass.
+    // Reads the tables in three passes: first the literals' table of an earlier part, then the
+    // sequences' tables of an earlier part, and last this part's own tables, because the part's
+    // symbols follow them in the list of words. Pass 0 or 1 is left out if this part has such
+    // tables of its own.
     bool oldLiterals = literalOwner != part, oldSequences = sequenceOwner != part;
     SLUICE_DONT_UNROLL
     for (uint turn = 0u; turn < 3u; ++turn) {
@@ -73,8 +73,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                                                             : SLUICE_ST_OK;
 }
 
-// Decodes part `part` of the tile, and returns its status. If the lane group is `on`, `part` is
-// below gParts.
+// Checks part `part` of the tile, decodes it if it is coded, and returns its status. If the lane
+// group is `on`, `part` is below gParts.
 uint decodePart(bool on, uint part) {
     uint from = on ? part : 0u;
     uint begin = ofPart(gPart.x, from), size = ofPart(gPart.y, from);

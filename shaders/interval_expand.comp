@@ -8,17 +8,17 @@
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-// sIntervalData holds the values of a round's intervals. sStarts holds where these begin, as
-// numbers of elements from the start of the round.
+// sIntervalData holds the values of a round's intervals. sStarts holds the element with which each
+// interval begins, counted from the start of the round.
 shared uint sStarts[gl_WorkGroupSize.x];
 shared uint sLastWords[gl_WorkGroupSize.x]; // bytes 16 to 19 of values that have more than 16
 
-// Returns whether an element's size divides 16. If so, each place in memory is a multiple of the
-// size, and an interval's value has the same bytes in all units.
+// Returns whether an element's size divides 16. If so, no element crosses the end of a unit, and
+// one 16-byte pattern of the interval's value serves for all units.
 bool isRegular() { return (elementSize() & (elementSize() - 1u)) == 0u; }
 
-// Returns the first 16 bytes of an interval's value. If the size divides 16, the value is repeated
-// to fill them.
+// Returns the first 16 bytes of the value of interval `index`. If the element size divides 16, the
+// value is repeated to fill them.
 uvec4 valueOf(uint index) {
     uvec2 address = add64(p.source, mul64(index, elementSize()));
     uint size = elementSize();
@@ -33,7 +33,7 @@ uvec4 valueOf(uint index) {
     return value;
 }
 
-// Returns the bytes of an interval's value behind the first 16.
+// Returns bytes 16 to 19 of the value of interval `index`, as far as it has them.
 uint lastWordOf(uint index) {
     uint size = elementSize();
     return size <= 16u ? 0u
@@ -45,23 +45,23 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
     uvec4 result;
     SLUICE_UNROLL
     for (uint i = 0u; i < 4u; ++i) {
-        uint kept = min(subSaturated(from, 4u * i), 4u); // bytes of a in word i
+        uint kept = min(subSaturated(from, 4u * i), 4u); // how many bytes of word i come from a
         uint mask = kept == 4u ? 0u : ~0u << 8u * kept;
         result[i] = (a[i] & ~mask) | (b[i] & mask);
     }
     return result;
 }
 
-// For 4-byte elements: stores a value at its place and in the entries of the three intervals before
-// it. So each entry has the values of its interval and of the next three.
+// For 4-byte elements: stores the value of interval `place` of the round in component 0 of its
+// entry of sIntervalData, and in the entries of the three intervals before it. So the entry of an
+// interval has its value and those of the next three.
 void putValues(uint place, uint value) {
     sIntervalData[lgFirst() + place].x = value;
     SLUICE_UNROLL
     for (uint i = 1u; i < 4u; ++i)
         if (place >= i) sIntervalData[lgFirst() + place - i][i] = value;
 }
-// Returns a unit of 4-byte elements. `element` is the number of its first element, counted as marks
-// are (intervals.glsl).
+// Returns a unit of 4-byte elements, from element `element` of the window that sMarks describes.
 uvec4 unitOfWords(uint element) {
     uvec2 marks = sMarks[lgFirst() + (element >> 5)];
     uint at = element & 31u, later = marks.x >> at;
@@ -75,18 +75,18 @@ uvec4 unitOfWords(uint element) {
     return unit;
 }
 
-// Returns a unit that elements fill exactly. `element` is the number of its first element, counted
-// as marks are.
+// Returns a unit of elements whose size divides 16. `element` is the index of the first one in the
+// window of output that sMarks describes.
 uvec4 regularUnit(uint element, uint size) {
     if (kElementSize == 4u) return unitOfWords(element);
     uint perUnit = 16u / size;
     uint rank = rankOfPiece(element);
     uvec4 value = sIntervalData[lgFirst() + rank];
-    // `later` has the marks of the unit's other elements, since all marks of a unit are in one
-    // word.
+    // `later` has the marks of the unit's elements except the first: bit i is set if an interval
+    // begins at element i. The marks of a unit are always in one word.
     uint later =
         (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & ((1u << perUnit) - 1u)) & ~1u;
-    if (size >= 4u) { // there is at most one mark per word
+    if (size >= 4u) { // at most one interval begins in each word of the unit
         later = size == 8u ? later << 1 : later;
         SLUICE_UNROLL
         for (uint i = 1u; i < 4u; ++i) {
@@ -106,13 +106,13 @@ uvec4 regularUnit(uint element, uint size) {
 // The bytes that a round writes.
 struct Output {
     uvec2 target; // the address of the first element, rounded down to a multiple of 16
-    uint head;    // bytes from there to the first element
-    uint end;     // bytes from there to the end of the last element
+    uint head;    // bytes from `target` to the first element
+    uint end;     // bytes from `target` to the end of the last element
 };
 
-// Writes the elements of a round, with a size that divides 16. `start` is where this lane's
-// interval begins, if it `exists`. There is room for the marks of a window of the elements at a
-// time.
+// Writes the elements of a round, whose size divides 16. `start` is the element of the round at
+// which this lane's interval begins, if it `exists`. There is room for the marks of kMarks
+// elements, so windows of this many elements are written one after the other.
 void writeRegular(Output to, uint start, bool exists, uint size) {
     uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = (to.end + 15u) >> 4;
     // Marks count from the beginning of the first unit. The first interval's mark is moved back to
@@ -136,8 +136,8 @@ void writeRegular(Output to, uint start, bool exists, uint size) {
     }
 }
 
-// Returns the number of the interval to which an element belongs: the last of `runs` intervals that
-// begins at or before it.
+// Returns the number of the interval to which an element of the round belongs: the last of `runs`
+// intervals that begins at or before the element. This is a binary search in sStarts.
 uint rankOf(uint element, uint runs) {
     uint rank = 0u;
     SLUICE_UNROLL
@@ -148,7 +148,7 @@ uint rankOf(uint element, uint runs) {
     return rank;
 }
 
-// Writes the elements of a round, of any size, byte by byte. `runs` is the number of intervals.
+// Writes the elements of a round of `runs` intervals byte by byte. They may have any size.
 void writeIrregular(Output to, uint runs) {
     for (uint unit = lgLane(); 16u * unit < to.end; unit += 32u) {
         uint from = unit == 0u ? to.head : 0u, end = min(to.end - 16u * unit, 16u);
@@ -186,8 +186,8 @@ void main() {
         own.to = min(own.to, subSaturated(p.capacity, own.before));
         bool exists = own.from < own.to;
         uint anys = lgBallot(exists);
-        // The elements of a round are consecutive, so the places of the first and the last one give
-        // all places.
+        // The round's elements are consecutive in the output, so the indices of the first one
+        // (`begin`) and of the one after the last (`end`) are all that is needed.
         lgShare(own.before + own.from);
         uint begin = lgShared(uint(max(findLSB(anys), 0)));
         lgShare(own.before + own.to);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Moves runs of bytes: interval move, gather and scatter, bulk remove and insert. Lane groups share
 // the work evenly (intervals.glsl). A lane group reads 32 intervals at a time and copies its part
-// of each interval, which is a *run*. A *sector* is 32 aligned bytes of the destination. Depending
-// on how long the runs are, they are copied as
-// words  Short runs: 8 lanes copy what a run has of a sector, a word each, so that one instruction
-//        writes all of it.
-// units  Long runs: 2 lanes copy each whole sector of a run, 16 bytes each. The parts of sectors at
-//        the run's ends are copied as words.
+// of each interval, which is a *run*. A *sector* is 32 aligned bytes of the destination. There are
+// two ways to copy, between which the length of the runs decides:
+// - words, for short runs: 8 lanes copy the bytes that a run has in a sector, a word each, so that
+//   one instruction writes all of them.
+// - units, for long runs: 2 lanes copy each whole sector of a run, 16 bytes each. The parts of
+//   sectors at the run's ends are copied as words.
 //
 // src/cuda/interval_move.cu uses the same method, and both share the text of
 // kernels/interval_runs.h.
@@ -19,23 +19,23 @@
 #include "lib/compat.glsl"
 #include "lib/kernels/interval_runs.h"
 
-// Runs of at least this many bytes on average are copied as units. These are 5 sectors, so most
-// bytes of such runs are in whole sectors.
+// If runs have at least this many bytes on average, they are copied as units. 160 bytes are 5
+// sectors, so most of them are in whole sectors.
 const uint kLongRun = 160u;
 // How many units or words an invocation has in flight. A pipeline for short runs, which are copied
 // as words, has few units in flight: that leaves registers for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-// True if incomplete words are copied byte by byte, which suits short runs.
+// True if words that a run fills only in part are copied byte by byte, which suits short runs.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
-// copyEnds does the ends of this many runs at once.
+// How many runs a call of copyEnds takes.
 const uint kRunsAtOnce = 4u;
 
-// A run in shared memory is in two arrays: sIntervalData has its source and target, sSpans has end
-// | lead << 27 and start | shift << 16.
+// Shared memory holds a lane group's runs in two arrays. sIntervalData has the source and target of
+// a run. sSpans has its other members, packed: end | lead << 27 in x, start | shift << 16 in y.
 shared uvec2 sSpans[gl_WorkGroupSize.x];
 
-// putRun puts a run into shared memory for the lane group, and getRun gets it from there.
+// putRun stores a run as number `place` of the lane group's runs in shared memory. getRun loads it.
 void putRun(uint place, Run run) {
     sIntervalData[lgFirst() + place] = uvec4(run.source, run.target);
     sSpans[lgFirst() + place] = uvec2(run.end | run.lead << 27, run.start | run.shift << 16);
@@ -48,16 +48,16 @@ Run getRun(uint place) {
                span.y & 0xffffu);
 }
 
-// Returns entry i of a list of positions, which have 4 or 8 bytes.
+// Returns entry i of a list of positions, all of 4 or all of 8 bytes.
 uvec2 positionOf(uvec2 list, uint i) {
     if (p.positionBytes == 4u) return uvec2(wordAt(list, i), 0u);
     uvec2 entry = add64(list, mul64(i, 8u));
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
 }
 
-// Returns this lane group's part of the interval `own`. `from` and `to` are the positions in source
-// and destination that the lists give, in elements. `skipped` is set if the interval is not inside
-// the buffers.
+// Returns this lane group's part of the interval `own`, as bytes. `from` and `to` are the positions
+// of the interval in the source and the destination, in elements, as far as lists give them.
+// `skipped` is set if the interval is not inside the buffers.
 Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     uint kind = p.kind;
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
@@ -66,9 +66,9 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     if (kind == SLUICE_INTERVAL_KIND_REMOVE) from = add64(from, own.index);
     if (kind == SLUICE_INTERVAL_KIND_INSERT) to = add64(to, own.index);
 
-    // Elements that do not fit into the destination are dropped. If a list gives the places in the
-    // destination, an element's number in the order of all intervals decides; otherwise its place
-    // does.
+    // Elements that do not fit into the destination are dropped. If a list gives the positions in
+    // the destination, the capacity limits an element's number in the order of all intervals;
+    // otherwise it limits the element's position.
     uint bound =
         min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
@@ -86,19 +86,18 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
                  inside && first != last ? end.x - begin.x : 0u);
 }
 
-// A word that is being copied: a word of the target, and the two words of the source in which its
-// bytes are.
+// A word of the target that is being copied, and the words of the source with its bytes.
 struct Word {
     uvec2 base; // address of the target's word 0
-    // Number of the target's word.
+    // The word's index, counted from `base`.
     uint index;
     uint low, high;
     uint shift, from, to; // bytes from .. to - 1 are copied; none if from >= to
 };
 
-// Loads the word at byte `place` of a run. Only its bytes begin .. end - 1, counted in the run, are
-// copied; if there are none, nothing is loaded. `aligned` says that source and target have the same
-// alignment and the word is whole.
+// Loads what is needed to copy the word at byte `place` of a run. Of this word, only bytes that lie
+// in bytes [begin, end) of the run are copied; if there are none, nothing is loaded. `aligned` says
+// that source and target have the same alignment and that the word is whole.
 Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     Word word;
     uint source = (run.shift + place) >> 2;
@@ -131,7 +130,7 @@ void storeWord(Word word, bool aligned) {
 }
 
 // Loads this lane's word of a sector that 8 lanes copy. `piece` is the number of the sector among
-// those of all runs.
+// the `pieces` sectors of all runs.
 Word loadPiece(uint piece, uint pieces, bool aligned) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     return loadWord(run, kSector * (piece - run.start) + (lgLane() & 7u) * 4u, run.lead, run.end,
@@ -143,18 +142,18 @@ layout(buffer_reference, std430, buffer_reference_align = 1) readonly buffer Byt
     int8_t b[];
 };
 
-// A lane's part of a sector that 8 lanes copy; source and target may have any alignment. The part
-// is a whole word of the target and one byte. The bytes of the 8 lanes are the up to 6 bytes in the
-// run's incomplete first and last words, so that one store writes all of these.
+// Holds what one of 8 lanes copies of a sector, if source and target may have any alignment: one
+// whole word of the target, and one single byte. The incomplete first and last word of the run have
+// at most 6 bytes together. So with a byte for each lane, one store writes them all.
 struct PieceBytes {
     uvec2 target;
     uint index, low, high, shift;
-    uint place; // the byte's place in the run
+    uint place; // the index of the single byte in the run
     int value;
     bool hasWord, hasByte;
 };
 
-// Loads what this lane copies of a sector.
+// Loads what this lane copies of sector `piece` of the `pieces` sectors of all runs.
 PieceBytes loadPieceBytes(uint piece, uint pieces) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     uint sector = piece - run.start, lane = lgLane() & 7u, place = kSector * sector + lane * 4u;
@@ -176,7 +175,7 @@ PieceBytes loadPieceBytes(uint piece, uint pieces) {
     return part;
 }
 
-// Copies all sectors, 4 at a time: whole words as words, the rest as bytes.
+// Copies the `pieces` sectors of all runs, 4 at a time: words, and bytes of incomplete words.
 void copyBytes(uint pieces) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         PieceBytes parts[kWordsAtOnce];
@@ -195,7 +194,7 @@ void copyBytes(uint pieces) {
 }
 #endif
 
-// Copies all sectors as words, 4 at a time. `pieces` is their number.
+// Copies the `pieces` sectors of all runs as words, 4 sectors at a time.
 void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         Word words[kWordsAtOnce];
@@ -208,9 +207,9 @@ void copyWords(uint pieces, bool aligned) {
     }
 }
 
-// Copies the parts of sectors at the ends of kRunsAtOnce runs, from number `first` on. For each
-// run, 8 lanes take the part before its first whole sector, and 8 lanes the part behind its last.
-// There are `runs` runs in all, of which withUnits have whole sectors.
+// Copies the ends of kRunsAtOnce runs, from run `first` on: 8 lanes take the bytes of a run before
+// its first whole sector, and 8 lanes take the bytes after its last one. There are `runs` runs in
+// all; withUnits of them have whole sectors.
 void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     Word words[kRunsAtOnce / 2u];
     SLUICE_UNROLL
@@ -227,8 +226,8 @@ void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
         storeWord(words[i], aligned);
 }
 
-// Copies all whole sectors as units, 16 sectors at a time. The ends of runs are copied soon after
-// their sectors, while the source is still in the cache.
+// Copies the `pieces` whole sectors of all runs as units, 16 at a time. With `ends`, it copies the
+// ends of each run soon after its sectors, while the source is still in the cache.
 void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) {
     uint first = 0u, ended = ends ? 0u : runs;
     do {
@@ -254,7 +253,8 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
                         shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
         }
         first += 16u * kUnitsAtOnce;
-        // The ends of runs before number `done` can be copied now.
+        // The whole sectors of runs before number `done` have been copied, so the ends of these
+        // runs can follow.
         uint done = first < pieces ? rankOfPiece(first - 1u) : runs + kRunsAtOnce - 1u;
         for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
             if (aligned)
@@ -265,7 +265,7 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
     } while (first < pieces);
 }
 
-// Copies the runs of the 32 lanes; `piece` is this lane's.
+// Copies the 32 pieces that the lanes of the group have. `piece` is this lane's.
 void copyRuns(Piece piece) {
     bool copies = piece.bytes != 0u;
     uint below = lgLanesBelow(), before, bytes, total;
@@ -274,8 +274,8 @@ void copyRuns(Piece piece) {
     uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y),
           last = add64(piece.source, piece.bytes);
     uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
-    // A unit near the ends of the source may reach outside of it. If one does, words are copied
-    // instead, which loadWord reads only inside.
+    // A unit at an end of a run's source may reach outside of the source buffer. If one does, all
+    // runs are copied as words, because loadWord reads only words inside the buffer.
     bool within = inside64(lowest, span, p.source, p.sourceSize);
 
     uvec3 anys =
@@ -289,8 +289,8 @@ void copyRuns(Piece piece) {
     uint pieces = copies ? sectors : 0u;
     uvec3 with = lgBallot3Scan(false, pieces != 0u, false, pieces, run.start, total);
 
-    // Puts the runs into shared memory: those with sectors from the front, in their order, and
-    // those that consist only of ends from the back.
+    // Puts the runs into shared memory: runs that have sectors to copy from the front, in their
+    // order, and runs that consist only of ends from the back.
     clearMarks();
     if (pieces != 0u) setMark(run.start);
     if (copies)
@@ -311,7 +311,7 @@ void copyRuns(Piece piece) {
     lgBarrierShared();
 }
 
-// Copies the item that is inserted behind run own.index.
+// Bulk insert: copies the item that is inserted after the interval `own`.
 void insertItem(Interval own) {
     uvec2 place = add64(add64(uvec2(own.before, 0u), own.count), own.index);
     if (less64(place, uvec2(p.capacity, 0u))) {
@@ -328,8 +328,9 @@ void insertItem(Interval own) {
     }
 }
 
-// A lane's interval of the next round, as the lists have it: its length, and the positions that it
-// comes from and goes to. All three are loaded together.
+// Holds what the lists say about the lane's interval of the next round: its length, and its
+// positions in the source and the destination. All three are loaded together, so that
+// their latencies overlap.
 struct Fetched {
     uint count;
     uvec2 from, to;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prepares lists of intervals: sums up their lengths (kernels/interval_plan.h). In the pass REDUCE
-// there is a workgroup for each group of counts, in APPLY a single one.
+// Prepares lists of intervals: computes prefix sums of their lengths (kernels/interval_plan.h). The
+// pass REDUCE has a workgroup for each group of counts; the pass APPLY has one workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"
@@ -14,8 +14,8 @@ Sum addSums(Sum a, Sum b) { return addSaturated(a, b); }
 uint sumWord(Sum sum) { return sum; }
 
 // Returns the sum of the values of all invocations before this one; `total` receives the sum over
-// all invocations. Both are limited to 2^32 - 1. The two halves of the values are summed apart,
-// which cannot overflow, since a workgroup has 128 invocations.
+// all invocations. Both are limited to 2^32 - 1. The lower and upper halves of the values are
+// summed separately. These sums do not overflow, since a workgroup has 128 invocations.
 Sum wgExclusiveSum(uint turn, Sum value, out Sum total) {
     uint lowTotal, highTotal;
     uint low = wgExclusiveAdd(value & 0xffffu, lowTotal),

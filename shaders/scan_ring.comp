@@ -4,13 +4,13 @@
 // progress. lib/lookback.glsl explains state, prefix and scanner.
 //
 // The prefix of a tile is known some microseconds after the tile's value has been published.
-// Meanwhile the workgroup works on the next tiles, while the scanned elements of the tile wait in a
-// ring: in shared memory, where each invocation has its own entries, or in registers. One *round*
-// brings in a tile and stores an older one.
+// Meanwhile the workgroup works on the next tiles, and the scanned elements of the tile wait in
+// registers or in a ring buffer in shared memory, where each invocation has its own entries. One
+// *round* brings in a tile and stores an older one.
 //
-// SLUICE_CONSTANT_SCAN_RING_SHARED says for how many rounds a tile waits in shared memory, 1 or
-// more; SLUICE_CONSTANT_SCAN_RING_REGISTERS says for how many it waits in registers before that, 0
-// or 1.
+// SLUICE_CONSTANT_SCAN_RING_SHARED is the number of rounds that a tile waits in shared memory, 1 or
+// more. SLUICE_CONSTANT_SCAN_RING_REGISTERS is the number of rounds that it waits in registers
+// before, 0 or 1.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_RING
@@ -25,12 +25,13 @@ void main() {}
 
 layout(constant_id = SLUICE_CONSTANT_SCAN_RING_SHARED) const uint kRingShared = 2u;
 layout(constant_id = SLUICE_CONSTANT_SCAN_RING_REGISTERS) const uint kRingRegisters = 0u;
-const uint kRingRounds = kRingShared + kRingRegisters; // rounds from a tile's value to its store
+const uint kRingRounds = kRingShared + kRingRegisters; // rounds from a tile's scan to its store
 
 shared uvec4 sRing[kRingShared * kRows * gl_WorkGroupSize.x];
 #include "lib/ring.glsl"
 
-// Returns the address of this invocation's first row of a whole tile.
+// Returns the address of this invocation's first row of a whole tile; `base` is the address of the
+// input or the output.
 uvec2 ringRow(uvec2 base, uint tile) {
     return add64(add64(base, mul64(tile, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
 }
@@ -51,9 +52,9 @@ uint ringTile(uint tile) {
     return value;
 }
 
-// Returns the prefix of `tile`. Sums up the states of the tiles below, and the input of tiles that
-// publish nothing. Stores the prefix as the inclusive state of the tile before, where later tiles
-// find it; the scanner stops when it reaches that state.
+// Returns the prefix of `tile`, by looking back. It adds up the states of the tiles before, and the
+// input of tiles that publish nothing. It stores the prefix as the inclusive state of tile - 1,
+// where later tiles find it. The scanner stops when it reaches that state.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
     SLUICE_DONT_UNROLL
@@ -61,8 +62,8 @@ uint ringLookBack(LookbackStates states, uint tile) {
         uint value, state = lookbackUnpack(states.s[next - 1u], value);
         if (state == 0u && idle++ >= p.polls) {
             uint own = ringTile(next - 1u);
-            // If the operation works in place, the input may have been overwritten. But then the
-            // tile has published its state.
+            // If the operation works in place, the input may have been overwritten. But then its
+            // tile has published its state, and that is used.
             memoryBarrierBuffer();
             state = lookbackUnpack(states.s[next - 1u], value);
             if (state == 0u) {
@@ -82,13 +83,14 @@ uint ringLookBack(LookbackStates states, uint tile) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Scans whole tiles with numbers below `tiles`, as long as there are tickets.
+// Takes tickets and scans their tiles, as long as these are below `tiles`, the number of tiles that
+// go through the ring.
 void ringTiles(LookbackStates states, uint tiles) {
     if (takesTickets()) sRingTicket[0] = ringTake();
     wgBarrierShared();
     uint ticket = sRingTicket[0];
     bool inPlace = p.input_ == p.output_, inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
-    // The tiles of the four rounds before, the last round's first.
+    // The tiles of the last four rounds, the most recent first.
     uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles;
     // The shader takes 80 registers for an invocation on NVIDIA (driver 580). With one more, a
     // multiprocessor would hold one workgroup less.
@@ -145,7 +147,8 @@ void ringTiles(LookbackStates states, uint tiles) {
 
         uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
         if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(all, kTileOwn);
-        // A workgroup that reads input which this one has overwritten must see this state, too.
+        // A workgroup that reads input which this one overwrites below must see the state above,
+        // too. It then uses the state instead of that input.
         if (inPlace) memoryBarrierBuffer();
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
@@ -162,7 +165,8 @@ void ringTiles(LookbackStates states, uint tiles) {
             sRing[at] = kRingRegisters == 0u ? x : held[row];
             held[row] = x;
         }
-        // This ticket has arrived by the time that its tile can be loaded, in the next round.
+        // The next ticket is taken early: its tile is loaded in the next round, and the atomic has
+        // returned by then.
         taken = following;
         if (takesTickets() && following < tiles) taken = ringTake();
         uint prefix;
@@ -184,7 +188,7 @@ void ringTiles(LookbackStates states, uint tiles) {
 }
 
 // Scans the last tile, which may be incomplete, and stores the total. It goes row by row, which
-// takes little code; its speed does not matter, since this is one of many tiles.
+// takes little code. Its speed does not matter, since this is one of many tiles.
 void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     LookbackState seen = lookbackPack(0u, kTileWhole);
     if (tile.index != 0u) seen = states.s[tile.index - 1u];

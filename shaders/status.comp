@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first step of every decode (kernels/status.h). If the driver shall decode tiles, this also
-// empties the list of these tiles.
+// The first step of every decode: sets the status words to PENDING (kernels/status.h). If the
+// driver decodes the tiles, this also empties its list of tiles.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"

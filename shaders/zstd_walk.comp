@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A serial step of the Zstandard decode: kernels/zstd_walk.h.
+// Reads the headers of Zstandard frames and blocks: kernels/zstd_walk.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"

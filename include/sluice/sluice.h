@@ -79,7 +79,7 @@ extern "C" {
 // -----------------------------------------------------------------------------------------------
 // Status
 
-// A host call returns one of these. Values are stable; new ones are appended.
+// Functions return one of these on the host. Values are stable; new ones are appended.
 typedef enum SluiceStatus {
     SLUICE_OK = 0,
     SLUICE_ERROR_ARGUMENT = 1,      // a NULL, or an alignment, range or enum value that the
@@ -146,15 +146,16 @@ SLUICE_API const char* sluiceGetTileStatusText(uint32_t tileStatus);
     ((((uint32_t)(major)) << 22) | (((uint32_t)(minor)) << 12) | ((uint32_t)(patch)))
 SLUICE_API uint32_t sluiceGetVersion(void);
 
-// Says why a function refused an argument. It is made only where a SluiceReportFunction is given.
+// Says why a function refused an argument. Reports are made only if there is a
+// SluiceReportFunction.
 typedef struct SluiceReport {
     const char* function; // the function's name: "sluiceCmdScan"
     // The argument, or the member of an argument's structure: "info", "heads", "image.newLayout".
     const char* member;
     // The rule that was broken, in English; `member` is its subject: "is a multiple of the limit".
     const char* rule;
-    // The member's value. Of a buffer: the size, offset or address that the rule is about. Of a
-    // pointer: its address. Of other structures: 0.
+    // The member's value: for a buffer the size, offset or address that the rule is about, for a
+    // pointer its address, for other structures 0.
     uint64_t value;
     uint64_t limit;      // the number that the rule calls the limit; 0 if it names none
     uint32_t index;      // index of the request or tile that has the member; 0xffffffff: none
@@ -163,9 +164,9 @@ typedef struct SluiceReport {
 
 // Receives reports, for a debugger or a log. A function that refuses an argument calls it once, in
 // the thread that called the function, before it returns the error. So several threads may call it
-// at the same time. The report's texts are constants. A refusal of a NULL context, streamer,
-// submitter or file cannot be reported. If NULL is passed instead of this function, there are no
-// reports, and checks take no additional time.
+// at the same time. The report's texts are constants. If the context, streamer, submitter or file
+// is NULL, there is no function to call, and nothing is reported. If NULL is passed instead of this
+// function, there are no reports, and checks take no additional time.
 typedef void (*SluiceReportFunction)(void* user, const SluiceReport* report);
 
 // -----------------------------------------------------------------------------------------------
@@ -233,7 +234,7 @@ typedef enum SluiceKernels {
     SLUICE_KERNELS_SCAN = 1 | 2048 | 4096 | 8192, // sluiceCmdScan, sluiceCmdReduce
     SLUICE_KERNELS_COMPACT = 2 | 16384,           // sluiceCmdCompact
     SLUICE_KERNELS_GDEFLATE = 8 | 32768,          // sluiceCmdGdeflate
-    // All of the above. Those below are not part of it: they are asked for by name.
+    // All of the above. The sets below are not included and must be requested by name.
     SLUICE_KERNELS_ALL = 65535,
     SLUICE_KERNELS_ZSTD = 65536,   // sluiceCmdZstd
     SLUICE_KERNELS_UASTC = 131072, // sluiceCmdUastc
@@ -399,8 +400,9 @@ typedef struct SluiceChecksumInfo {
     SluiceBuffer destination;
     // maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have.
     SluiceBuffer expected;
-    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per region and the two
-    // summary words, as the decode has written them.
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned, as the decode has written them: a
+    // SluiceTileStatus per region, then the number of regions that failed, and the index of the
+    // first failed region or 0xffffffff.
     SluiceBuffer status;
 } SluiceChecksumInfo;
 

@@ -35,7 +35,7 @@ extern "C" {
 // Delivers exactly the next `size` bytes of the input, or returns an error (SLUICE_ERROR_IO if the
 // input ends too early).
 typedef SluiceStatus (*SluiceReadBytes)(void* user, void* bytes, size_t size);
-// Writes `size` bytes at `offset` of the output. Offsets do not only ascend, because headers are
+// Writes `size` bytes at `offset` of the output. Offsets do not always ascend, because headers are
 // written last.
 typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes,
                                          size_t size);
@@ -59,10 +59,10 @@ typedef struct SluiceTileCache {
     void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
                  uint32_t storedSize, uint32_t filtered);
     // Reports the result for each tile, in the order of the archive; may be NULL. `asset` is the
-    // number of the asset or share that the tile belongs to, where assets, shares and parts of
-    // shares are numbered from 0 in the order in which they were added. `key` is NULL if the tile
-    // was not looked up (codec STORE, known matches, assets that are already encoded). Called in
-    // the calling thread.
+    // number of the asset or share (assets with common tiles) that the tile belongs to, where
+    // assets, shares and parts of shares are numbered from 0 in the order in which they were added.
+    // `key` is NULL if the tile was not looked up (codec STORE, known matches, assets that are
+    // already encoded). Called in the calling thread.
     void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
 } SluiceTileCache;
 
@@ -83,15 +83,16 @@ typedef struct SluiceArchiveWriterInfo {
     // 262,144. Smaller tiles make short lists decode faster and archives larger
     // (docs/performance.md).
     uint32_t tileSize;
-    // NULL: no cache is used. The cache must outlive the writer. It does not change the archive.
+    // 1: Assets are stored in the order in which they are added, whatever their names. Readers of
+    // version 1 refuse the archive unless that is also the order of the names.
     const SluiceTileCache* cache;
     // 1: The order in which assets are added is the order of their extents, whatever their names.
     // Readers of version 1 refuse the archive unless that is also the order of the names.
     uint32_t anyOrder;
     // 1: Tiles whose stored bytes are equal and at least SLUICE_ARCHIVE_LEAST_EQUAL bytes are
-    // stored once. Readers of versions 1 to 3 refuse the archive if there are any, and so do
-    // readers that do not call sluiceTakeEqualArchiveTiles; without such tiles the archive is the
-    // same as with 0.
+    // stored once. If there are any, readers of versions 1 to 3 and readers that do not call
+    // sluiceTakeEqualArchiveTiles refuse the archive. If there are none, the archive is the same as
+    // with 0.
     uint32_t equalTilesOnce;
 } SluiceArchiveWriterInfo;
 
@@ -105,8 +106,8 @@ typedef struct SluiceArchiveSegment {
     uint32_t tileSize;
     uint32_t level;       // GDEFLATE, GSTD and ZSTD: 1 .. 12
     uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    // 0: no filter. Otherwise the byte offset of the filter's description in the asset's
-    // parameters, plus 4 (sluice_filter_encode.h finds segments with filters). Tiles that are
+    // 0: no filter. Otherwise 4 plus the byte offset, in the asset's parameters, of the item with
+    // the filter's description (sluice_filter_encode.h finds segments with filters). Tiles that are
     // stored are not filtered.
     uint32_t filterOffset;
     // FLOAT: SluiceFloatType. A remainder at the end that is smaller than an element is stored.
@@ -140,16 +141,17 @@ typedef struct SluiceArchiveAssetInfo {
     const SluiceArchiveSegment* segments; // in order; their sizes add up to size
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
-    // The block's items (docs/format.md, 4.5), without the length at the block's start. Items that
-    // only a newer version knows are written too; readers of this version report VERSION.
+    // The items of the asset's parameter block (docs/format.md, 4.5), without the length that
+    // stands before them in the file. Items that only a newer version knows are written too;
+    // readers of this version then report VERSION.
     const void* parameters;
     // GSTD: delivers known matches. NULL: the encoder searches for matches, as it always does in
     // filtered tiles.
     SluiceReadMatches readMatches;
 } SluiceArchiveAssetInfo;
 
-// Equal tiles with fewer stored bytes than this are always stored again. A reader needs a read of
-// its own for a tile that was stored elsewhere, which is not worth it for a small tile.
+// Equal tiles with fewer stored bytes than this are stored again each time. A tile that is stored
+// elsewhere costs its reader an additional read, which is not worth it for a small tile.
 #define SLUICE_ARCHIVE_LEAST_EQUAL 1024u
 
 typedef struct SluiceArchiveStats {
@@ -158,7 +160,7 @@ typedef struct SluiceArchiveStats {
     uint64_t bytesOut;    // size of the archive
     uint64_t tileCount;   // tiles of all assets
     uint64_t storedTiles; // tiles with codec STORE
-    uint64_t equalTiles;  // tiles that have the stored bytes of an earlier one
+    uint64_t equalTiles;  // tiles that use the stored bytes of an earlier, equal tile
     uint64_t equalBytes;  // stored bytes of these tiles
 } SluiceArchiveStats;
 
@@ -230,8 +232,8 @@ SLUICE_API SluiceStatus sluiceAddEncodedArchiveShare(SluiceArchiveWriter writer,
                                                      uint32_t partCount,
                                                      const SluiceEncodedAssetInfo* info);
 
-// An asset that consists of Zstandard frames. Several frames may follow each other, including
-// skippable ones. Their checksums are checked.
+// An asset that consists of one or more Zstandard frames, including skippable ones. The frames'
+// checksums are checked.
 typedef struct SluiceArchiveZstdInfo {
     const char* name;  // as in SluiceArchiveAssetInfo
     size_t nameLength; // bytes

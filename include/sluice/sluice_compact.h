@@ -60,8 +60,8 @@ typedef struct SluiceCompactInfo {
     uint64_t constant;
     // Bytes per element: 1, 2, 4, 8, 12, 16 or 20; COMPARE: the size of the type. 12 and 20 are the
     // sizes of VkDrawMeshTasksIndirectCommandEXT and VkDrawIndexedIndirectCommand. For BYTES and
-    // MASK with an empty `output` the command ignores it. sluiceGetCompactRequirements takes any
-    // other value for 4.
+    // MASK with an empty `output` the command ignores elementSize. sluiceGetCompactRequirements
+    // treats any other value as 4.
     uint32_t elementSize;
     uint32_t flags;    // SluiceCompactFlags, or-ed
     uint32_t maxCount; // upper limit of the number of elements, 0 .. 2^32 - 1
@@ -96,7 +96,7 @@ typedef struct SluiceCompactInfo {
     SluiceBuffer argument;
     uint32_t argumentDivisor; // 0 counts as 1
     uint32_t argumentLimit;   // 0: no limit
-    // Size and alignment as in sluiceGetCompactRequirements. It must be zeroed
+    // The size and alignment that sluiceGetCompactRequirements returns. It must be zeroed
     // (SluiceRequirements::zeroedScratch).
     SluiceBuffer scratch;
 } SluiceCompactInfo;

@@ -39,10 +39,10 @@ SLUICE_API SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* conte
 // Says what a context is created from.
 typedef struct SluiceCudaContextInfo {
     int device; // as for sluiceCreateCudaContext
-    // NULL, or members of the tuning table's row (src/cuda/tuning.h) that replace those chosen for
-    // the device, separated by white space: "scan.blocks=264 scan.ring=0". They change the speed of
-    // commands, not their results; only gstd.symbolsOnly, which is for benchmarks, leaves tiles
-    // undecoded. `sluice tune` measures and prints a row.
+    // NULL, or tuning values as text, separated by white space: "scan.blocks=264 scan.ring=0". They
+    // replace those that sluice chooses for the device; src/cuda/tuning.h has their names. They
+    // change the speed of commands, not their results. Only gstd.symbolsOnly and zstd.steps, which
+    // are for benchmarks, leave data undecoded. `sluice tune` measures and prints good values.
     const char* tuning;
     SluiceReportFunction report; // may be NULL; see sluiceSetReport
     void* reportUser;            // the `user` of `report`

@@ -75,12 +75,12 @@ typedef struct SluiceDeviceInfo {
     const char* pipelineCache;
     // Vulkan only. 1: the driver keeps its statistics of compiled pipelines.
     uint32_t pipelineStatistics;
-    // Vulkan only. 1: a queue from a family that also supports graphics, if there is one, as in an
-    // engine's frame. 0: a queue from a family that does not, if there is one; such a queue may run
+    // Vulkan only. 1: use a queue of a family that also supports graphics, as engines do, if there
+    // is one. 0: use a queue of a family without graphics, if there is one; such a queue may run
     // more work at once (docs/portability.md).
     uint32_t graphicsQueue;
-    // A row of tuning as text, such as `sluice tune` prints; NULL: the device's own. The CPU
-    // ignores it.
+    // Tuning values as text, "name=value name=value", as `sluice tune` prints them. NULL: those
+    // that sluice chooses for the device. The CPU ignores them.
     const char* tuning;
     // Vulkan only. 0, or the required hardware subgroup size.
     uint32_t requiredSubgroupSize;
@@ -88,7 +88,7 @@ typedef struct SluiceDeviceInfo {
     // (SluiceContextInfo::refusedKernels). 0: It is not opened then, and the error names them.
     uint32_t allowRefused;
     // 1: The pipelines of `kernels` decode known tiles (sluice_self_test.h). If a result is wrong,
-    // the device is opened with the next of its tiers instead (of ext, base and emu32), and
+    // the device is opened with its next tier instead (in the order ext, base, emu32), and
     // sluiceGetDeviceSelfTest reports it. If no tier is right, or if a tier was requested by name,
     // the error says what fails.
     uint32_t selfTest;

@@ -53,19 +53,21 @@ typedef struct SluiceDf11Tables {
 // 4096) blocks. Each table of the source must lie completely inside source, with its size rounded
 // up to a multiple of 16.
 //
-// A part of a unit is itself a unit, so a large unit need not be resident. For the blocks [b, c)
-// pass
+// Some consecutive blocks of a unit can be passed as a unit, so a large unit need not be resident.
+// For the blocks [b, c) pass
 //   the stream         bytes 4,096 * b to 4,096 * c, and the next 4 bytes (as far as the stream has
 //                      them)
 //   outputPositions    entries b to c, each minus outputPositions[b]
-//   gaps               those of blocks b to c
+//   gaps               the gaps of blocks b to c
 //   elementCount       outputPositions[c] - outputPositions[b]
-// The 4 bytes form one more block, without elements. (fp8 with an odd outputPositions[b]: the
-// nibbles of the signs and mantissas must be moved by one.)
+// The last 4 bytes count as one more block, in which no element starts. (fp8: a byte holds the
+// signs and mantissas of two elements. If outputPositions[b] is odd, they must be moved by half a
+// byte.)
 typedef struct SluiceDf11Unit {
-    // lutRows * 256 bytes, at a multiple of 16. A byte of the stream is the index into rows 0 ..
-    // lutRows - 2. Their entries are symbols (0 .. 239) or pointers to row 256 - value (240 ..
-    // 255). A symbol is the index into the last row, whose entries are code lengths.
+    // lutRows rows of 256 bytes, at a multiple of 16. All rows but the last decode. The first byte
+    // of a code is the index into row 0. An entry below 240 is the symbol; any other entry is a
+    // pointer to row 256 - entry, into which the next byte is the index. The last row has the
+    // length of each symbol's code.
     uint64_t lutsOffset;
     // The stream: encodedSize bytes, at a multiple of 16.
     uint64_t encodedOffset;
@@ -76,8 +78,9 @@ typedef struct SluiceDf11Unit {
     // At a multiple of 16. bf16: B * 4 bytes; fp8: B * 8 bytes. Entry b is the number of codes that
     // start before block b (the file has one more entry, elementCount, which is not read).
     uint64_t outputPositionsOffset;
-    // At a multiple of 16. bf16: B * 320 bytes; fp8: B * 256 bytes. There are 5 (fp8: 4) bits per
-    // window, most significant bit first, which may cross byte boundaries.
+    // At a multiple of 16. bf16: B * 320 bytes; fp8: B * 256 bytes. Each window has a gap of 5
+    // (fp8: 4) bits, the number of the bit where its first code starts. Gaps are stored most
+    // significant bit first, and may cross byte boundaries.
     uint64_t gapsOffset;
     // At a multiple of 4. bf16: elementCount * 2 bytes; fp8: elementCount bytes.
     uint64_t destinationOffset;
@@ -100,19 +103,20 @@ typedef struct SluiceDf11Unit {
 //            wrong; never freed
 // The size of gaps (320 or 256 bytes per block) determines the kind. For a unit without blocks the
 // size of outputPositions (4 or 8 bytes) does. The function refuses these:
-//   luts             not 2 to 18 rows of 256 bytes; a pointer, which a code reaches, to a row that
-//                    does not exist, or after 4 (fp8: 2) bytes of a code; a code of more than 32
-//                    (16) bits; a symbol that no value can have (240 and more, for which the format
-//                    has no room; fp8: 16 and more); a symbol with a length for which the rows have
-//                    no code of that length; lengths that, with one more code for the end, are no
-//                    complete prefix code (also if the length of a symbol in use is zero)
-//   outputPositions  neither B + 1 entries, nor B entries with an empty last block (the original
-//                    packer leaves out an entry if its last code spills into a new block); a first
-//                    entry that is not 0; a last entry that is not elementCount; an entry that is
-//                    less than the one before; a block with more than 32,768 elements
-//   gaps             any other size than that of B blocks, even if it is only one byte short
-//   all              more than 2^31 - 1 elements, or bytes of stream; more elements than bits;
-//                    elements without a stream
+//   luts             a size other than 2 to 18 rows of 256 bytes; a code that reaches a pointer to
+//                    a missing row, or still a pointer after 4 (fp8: 2) bytes; a code of more than
+//                    32 (fp8: 16) bits; a symbol that no value can have (240 and more, for which
+//                    the format has no room; fp8: 16 and more); a symbol with a length but without
+//                    a code of that length in the rows; lengths that do not form a complete prefix
+//                    code together with one more code for the end (also a length of 0 for a used
+//                    symbol)
+//   outputPositions  any number of entries except B + 1, or B if the last block is empty (the
+//                    original packer leaves out an entry if its last code spills into a new block);
+//                    a first entry that is not 0; a last entry that is not elementCount; an entry
+//                    that is less than the one before; a block with more than 32,768 elements
+//   gaps             any size except that of B blocks
+//   all              more than 2^31 - 1 elements, or bytes of stream; more elements than the stream
+//                    has bits; elements without a stream
 // The function accepts everything that the original packers make. That includes codes that are not
 // canonical, and stray bytes or pointers in entries that no symbol's code reaches. A unit that
 // passes can still hold a damaged stream, which the status words report. Time: at most 240 * 17 *
@@ -137,10 +141,10 @@ SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, Slui
 //   TRUNCATED    a code starts or ends past the stream's last bit (the bits after it read as 0)
 //   TOO_SHORT    fewer codes start in the block than outputPositions say
 //   TOO_LONG     more codes start in the block than outputPositions say
-// The statuses are those of a decoder that takes the block's windows one after the other, and each
-// window from its gap for as long as codes start in it. In a block that ends with element
-// elementCount nothing after that element is checked (the end code is there, cut off at the end of
-// its byte). In any other block all windows are decoded, and the first error in their order is the
+// The status is the one that a serial decoder finds. It takes the block's windows in order, and in
+// each window all codes that start there, from the window's gap on. In the block with the last
+// element of the unit nothing after that element is checked, because the end code follows, cut off
+// at the end of its byte. In any other block all windows are decoded, and the first error is the
 // status; TOO_LONG and TOO_SHORT come last. So if all blocks of a unit are OK and the first gap is
 // 0, the result is what a decoder without any index makes of the stream, bit for bit.
 //

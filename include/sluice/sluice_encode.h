@@ -66,8 +66,9 @@ SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, 
 // Float codec. Encoding takes three steps, so that tiles can be encoded in parallel and tensors
 // larger than memory in pieces.
 
-// Adds the symbols of `count` elements to histogram[256]. type: SluiceFloatType. Thread-safe for
-// different histograms. Errors: ARGUMENT.
+// Adds the symbols of `count` elements to histogram[256]. A symbol is the coded part of an element,
+// usually its exponent. type: SluiceFloatType. Thread-safe for different histograms. Errors:
+// ARGUMENT.
 SLUICE_API SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count,
                                                 uint64_t histogram[256]);
 
@@ -78,8 +79,8 @@ SLUICE_API SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* eleme
 SLUICE_API SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256],
                                                uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE]);
 
-// Encodes one tile into words of 4 bytes. Their number is even, because an index counts units of 8
-// bytes.
+// Encodes one tile into words of 4 bytes. Their number is even, because SluiceFloatTensor::index
+// gives the place of each tile's words in units of 8 bytes.
 //   elements   the tile's first element
 //   count      1 .. 8,192; only the last tile of a tensor may have fewer than 8,192
 //   words      capacity * 4 bytes; SLUICE_FLOAT_TILE_BOUND words are always enough
@@ -112,9 +113,9 @@ typedef struct SluiceGstdEncoder_T* SluiceGstdEncoder;
 // Says how an encoder works.
 typedef struct SluiceGstdEncoderInfo {
     uint32_t level; // 1 (fastest) .. 12 (smallest)
-    // 1 .. SLUICE_GSTD_MAX_DEPTH: the longest chain of copies that depend on each other inside 512
-    // bytes of output; 0: 4, the default. A decoder that writes 512 bytes at once must wait for
-    // such a chain.
+    // 1 .. SLUICE_GSTD_MAX_DEPTH: the longest chain of copies inside 512 bytes of output in which
+    // each copy reads the result of the one before; 0: 4, the default. A decoder that makes 512
+    // bytes at once must resolve such a chain step by step.
     uint32_t depth;
 } SluiceGstdEncoderInfo;
 
@@ -143,15 +144,14 @@ SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const vo
 
 typedef struct SluiceGstdMatch {
     uint32_t position; // offset of the match's first byte in the tile
-    uint32_t length;   // bytes; they equal those `offset` bytes before them
-    // Bytes. If offset is more than position, the source is before the tile, and the encoder
-    // searches for another match.
+    uint32_t length;   // bytes; they equal the bytes that lie `offset` bytes earlier
+    // Distance in bytes from the source to the match. If it is more than position, the source is
+    // before the tile, and the encoder searches for another match.
     uint32_t offset;
 } SluiceGstdMatch;
 
 // Encodes a tile like sluiceEncodeGstdTile, but with known matches, for example those of another
-// codec's stream. The encoder searches, quickly, only for matches of the bytes that the known ones
-// leave open.
+// codec's stream. The encoder makes only a quick search, for the bytes that no known match covers.
 //   matches      matchCount entries in order, which neither overlap each other nor pass the end
 // Errors: as sluiceEncodeGstdTile; ARGUMENT also if matches break a rule, or their bytes are not
 // equal.

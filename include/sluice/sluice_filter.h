@@ -26,8 +26,9 @@ extern "C" {
 // columns is refused, because undoing it would keep a GPU busy for too long.
 #define SLUICE_FILTER_MAX_COLUMNS 4096u
 #define SLUICE_FILTER_SECTION_COLUMNS 24u
-// The longest chain of steps of a tile each of which must wait for the one before. It is limited
-// for the same reason.
+// Upper limit of the steps of a tile that must run one after the other, because each needs the
+// result of the one before. A tile that needs more is refused, because it would keep a GPU busy for
+// too long.
 #define SLUICE_FILTER_MAX_STEPS 9216u
 
 // Checks every rule of docs/format.md, 8, that does not depend on a tile.
@@ -55,30 +56,30 @@ SLUICE_API SluiceStatus sluiceUndoFilter(const void* description, size_t size, c
 SLUICE_API SluiceStatus sluiceGetFilterText(const void* description, size_t size, char* text,
                                             size_t capacity);
 
-// The transforms of DirectStorage's GACL that filters undo. 0 to 4 are the numbers that
-// GaclTransformType of a DirectStorage request has. A transform moves each part of a compressed
-// block (end points, indices) of a chunk to a stream of its own, before zstd compresses the chunk.
+// The transforms of DirectStorage's GACL that filters undo. The values 0 to 4 are those of
+// GaclTransformType in a DirectStorage request. A transform moves each part of a compressed block
+// (end points, indices) of a chunk to a stream of its own, before zstd compresses the chunk.
 typedef enum SluiceGaclTransform {
     SLUICE_GACL_NONE = 0, // the chunk is only compressed
     SLUICE_GACL_BC1 = 1,
     SLUICE_GACL_BC3 = 2,
     SLUICE_GACL_BC4 = 3,
     SLUICE_GACL_BC5 = 4,
-    SLUICE_GACL_ZSTD_ONLY = 7, // the same, by the number that GACL itself has for it
+    SLUICE_GACL_ZSTD_ONLY = 7, // the same as NONE; this is GACL's own number
     SLUICE_GACL_TRANSFORM_MAX_ENUM = 0x7fffffff
 } SluiceGaclTransform;
 #define SLUICE_GACL_DESCRIPTION_SIZE 32u // bytes of the longest description of a transform
 
 // Describes the filter that undoes a transform of GACL. A chunk's bytes do not say which transform
-// was used; that stands where the application keeps it.
+// was used; the application must know that.
 //   transform    SluiceGaclTransform
 //   tileSize     bytes of the decompressed chunk, 1 .. SLUICE_FILTER_MAX_TILE
 //   description  receives *size bytes; it has room for SLUICE_GACL_DESCRIPTION_SIZE bytes, with any
 //                alignment
-//   size         receives the description's size; 0: the chunk's bytes are as they were, so there
-//                is no filter (NONE, ZSTD_ONLY, and chunks of fewer than 2 blocks of BC1 or 4 of
-//                another format). Decompress such a chunk to its final place: a filter command has
-//                no tile for it, so nothing else writes there
+//   size         receives the description's size; 0: the transform has left the chunk's bytes as
+//                they are, so there is no filter (NONE, ZSTD_ONLY, and chunks of fewer than 2
+//                blocks of BC1 or 4 of another format). Decompress such a chunk to its final
+//                place, because no filter command copies it there
 // Errors: ARGUMENT; UNSUPPORTED (another transform, and *size is 0). Thread-safe.
 SLUICE_API SluiceStatus sluiceDescribeGacl(uint32_t transform, uint32_t tileSize, void* description,
                                            uint32_t* size);
@@ -112,7 +113,8 @@ typedef struct SluiceFilterInfo {
     // Bytes of the largest tile: a multiple of 4, 4 .. SLUICE_FILTER_MAX_TILE. A larger tile gets
     // BAD_REGION.
     uint32_t maxTileSize;
-    // Number of status words, 0 .. 2^24. A tile whose statusIndex is not less is left alone.
+    // Number of status words, 0 .. 2^24. A tile whose statusIndex is not below this number is left
+    // alone.
     uint32_t statusCount;
     // maxTileCount * 32 bytes, 8-byte aligned: SluiceFilterTiles.
     SluiceBuffer tiles;
@@ -130,10 +132,10 @@ typedef struct SluiceFilterInfo {
     // Every tile must lie completely inside this range, otherwise it gets BAD_REGION. Tiles must
     // not overlap each other or source (values are then undefined, but still inside destination).
     SluiceBuffer destination;
-    // (statusCount + 2) * 4 bytes, 4-byte aligned: the decode's status words and the two summary
-    // words, as in SluiceGdeflateInfo.
+    // (statusCount + 2) * 4 bytes, 4-byte aligned: the decode's SluiceTileStatus words, then the
+    // number of tiles that failed, and the index of the first failed tile or 0xffffffff.
     SluiceBuffer status;
-    // The size is that of sluiceGetFilterRequirements: about min(maxTileCount, 512) * (9/4 *
+    // The size that sluiceGetFilterRequirements returns: about min(maxTileCount, 512) * (9/4 *
     // maxTileSize + 2400) bytes, and 0 on the CPU.
     SluiceBuffer scratch;
 } SluiceFilterInfo;

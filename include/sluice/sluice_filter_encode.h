@@ -13,8 +13,8 @@ extern "C" {
 
 // The kinds of filters that a plan may use, which can be or-ed.
 typedef enum SluiceFilterFeatures {
-    // Separate planes for columns, and for the bytes of wide columns. Without it, the bytes of
-    // records stay interleaved.
+    // Stores the columns of records in separate planes, and each byte of a wide column in a plane
+    // of its own. Without it, the bytes of records stay interleaved.
     SLUICE_FILTER_PLANES = 1,
     SLUICE_FILTER_DIFFERENCE = 2, // the difference to the previous record, up to the third order
     SLUICE_FILTER_UP = 4,         // prediction from the record above, in the previous row
@@ -36,8 +36,8 @@ typedef enum SluiceFilterLayout {
     // Records of `stride` bytes that start at `begin`, with columns of `columnSize` bytes.
     SLUICE_FILTER_LAYOUT_RECORDS = 1,
     // A KTX2 or DDS file of any format that sluiceParseImage reads without a scheme; other files
-    // are treated as AUTO. Each level of 64 KiB or more starts a tile, and so do the bytes after
-    // it. Smaller levels share tiles with their neighbours. (Tiles begin at multiples of 4, so a
+    // are treated as AUTO. A tile starts at each level of 64 KiB or more, and another after that
+    // level. Smaller levels share tiles with their neighbours. (Tiles begin at multiples of 4, so a
     // level's tile begins up to 3 bytes earlier if the level does not.)
     SLUICE_FILTER_LAYOUT_IMAGE = 2,
     SLUICE_FILTER_LAYOUT_MAX_ENUM = 0x7fffffff
@@ -50,9 +50,9 @@ typedef struct SluiceFilterPlanInfo {
     // doubtful filter (SluiceFilterSegment::doubtful).
     uint32_t maxTileSize;
     uint32_t features; // SluiceFilterFeatures, or-ed; 0: nothing is filtered
-    // 0: filters are chosen by trial on one sample, the cheapest; 1: on two samples; 2: on more and
-    // larger samples and with more care. With 1 the trials take 0.1 to 0.4 times as long as zstd
-    // -19 takes to encode the same bytes; with 0 half of that, with 2 three times that.
+    // 0: filters are chosen by trial on one sample, which is fastest; 1: on two samples; 2: on more
+    // and larger samples and with more care. With 1 the trials take 0.1 to 0.4 times as long as
+    // zstd -19 takes to encode the same bytes; with 0 half of that, with 2 three times that.
     uint32_t effort;
     uint32_t force;      // 1: uses filters even if the trial finds no gain
     uint32_t layout;     // SluiceFilterLayout
@@ -71,11 +71,11 @@ typedef struct SluiceFilterSegment {
     uint32_t descriptionSize; // bytes, a multiple of 4
     // Bytes per tile: at most maxTileSize, and a multiple of 4 unless the asset has only one tile.
     uint32_t tileSize;
-    // For the tile records: offset of the description's item in the plan's parameters, plus 4; 0:
-    // none.
+    // The filterOffset of the segment's tile records in an archive: 4 plus the offset, in the
+    // plan's parameters, of the item with the description. 0: no filter.
     uint32_t filterOffset;
-    // 1: The filter was chosen by trial, not forced, and its gain or the file is so small that an
-    // encoder other than the trial's may give a smaller result without the filter.
+    // 1: The filter was chosen by trial, not forced, and its gain is small, or the file is. An
+    // encoder other than the trial's may then give a smaller result without the filter.
     uint32_t doubtful;
 } SluiceFilterSegment;
 

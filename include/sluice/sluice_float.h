@@ -80,7 +80,8 @@ typedef struct SluiceFloatDecodeInfo {
     // aligned.
     SluiceBuffer source;
     SluiceBuffer destination; // all outputs must lie inside this range
-    // (tileCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
+    // (tileCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per tile, then the number of
+    // tiles that failed, and the index of the first failed tile or 0xffffffff.
     SluiceBuffer status;
     SluiceBuffer scratch; // size and alignment as in sluiceGetFloatDecodeRequirements
 } SluiceFloatDecodeInfo;

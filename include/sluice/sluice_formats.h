@@ -96,7 +96,8 @@ typedef enum SluiceCodec {
 } SluiceCodec;
 
 typedef struct SluiceArchive {
-    // 1; 2: extents have their own order; 3: assets share tiles; 4: equal tiles are stored once.
+    // 1: basic; 2: extents have their own order; 3: assets share tiles; 4: equal tiles are stored
+    // once.
     uint32_t versionMajor;
     uint32_t versionMinor;  // 0; more if a newer version has written the file
     uint32_t assetCount;    // at most SLUICE_ARCHIVE_MAX_ASSETS
@@ -107,19 +108,19 @@ typedef struct SluiceArchive {
     uint64_t indexSize;     // bytes of the index in memory
     uint64_t fileSize;      // bytes
     uint64_t tileCount;     // tiles of all assets
-    // Bytes of the index in the file, where it is the last part; equal to indexSize in versions 1
+    // Bytes of the index as it is stored, at the end of the file; equal to indexSize in versions 1
     // and 2.
     uint64_t storedIndexSize;
     uint32_t shareCount;     // number of shares: extents whose tiles hold several small assets
-    uint32_t codedIndexSize; // bytes of indexSize that sluiceUnpackArchiveIndex works in
+    uint32_t codedIndexSize; // bytes of a form in between, for sluiceUnpackArchiveIndex only
 } SluiceArchive;
 
 #define SLUICE_ARCHIVE_NO_SHARE 0xffffffffu
 
 // An asset normally has an extent of its own and consists of all bytes that its tiles decode to.
-// Small assets may share an extent, a share. The tiles of a share decode to tilesSize bytes; the
-// asset is the size bytes of them at tilesOffset, in one tile or across several. offset,
-// extentSize, tileCount, tileSizeLog2 and tileChecksum then describe the share.
+// Small assets may share an extent, which is then called a share. The tiles of a share decode to
+// tilesSize bytes, and the asset is the `size` bytes at tilesOffset of these, in one tile or
+// several. offset, extentSize, tileCount, tileSizeLog2 and tileChecksum then describe the share.
 typedef struct SluiceArchiveAsset {
     const char* name;    // UTF-8, not 0-terminated; points into the index
     uint32_t nameLength; // bytes
@@ -219,17 +220,17 @@ SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
 // Allows tiles whose stored bytes lie elsewhere. Archives of version 4 store equal tiles once. The
-// bytes of a tile that is equal to an earlier one lie in an earlier extent, or further forward in
-// the asset's own: at asset->offset + tile.offset of the file, modulo 2^64. They always lie between
-// the header and the end of the asset's extent. By this call the caller promises to read each tile
-// at that offset. Without the call every tile lies in the asset's extent, and records that say
-// otherwise are reported as UNSUPPORTED. Call it before the first sluiceParseArchiveTiles. Errors:
-// ARGUMENT.
+// bytes of a tile that is equal to an earlier one lie in an earlier extent, or earlier in the
+// asset's own extent: at asset->offset + tile.offset of the file, modulo 2^64. They always lie
+// between the header and the end of the asset's extent. By this call the caller promises to read
+// each tile at that offset. Without the call every tile lies in the asset's extent, and records
+// that say otherwise are reported as UNSUPPORTED. Call it before the first sluiceParseArchiveTiles.
+// Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceTakeEqualArchiveTiles(SluiceArchiveTileReader* reader);
 
 // Gives a reader memory in which it notes which descriptions of filters it has checked. Without
 // this memory the reader checks a record's description unless the record before it has the same
-// one. In a hostile file, whose records may alternate between descriptions, that may take long.
+// one. That takes long in a hostile file whose records alternate between large descriptions.
 //   memory, size  one byte per 4 bytes of asset->tileParameters: asset->tileParameterSize / 4
 //                 bytes, all 0 at first. They must stay valid until the last record is parsed.
 //                 Assets that share a parameter block may share the memory

@@ -56,8 +56,8 @@ typedef struct SluiceFseTablesInfo {
     // 1 .. SLUICE_FSE_MAX_SYMBOLS; a table with more symbols gets BAD_CODE. Zstandard: 36
     // for literal lengths, 53 for match lengths, 32 for offsets, 13 for Huffman weights.
     uint32_t maxSymbols;
-    // SLUICE_FSE_MIN_LOG .. SLUICE_FSE_MAX_LOG; a table with a larger log gets BAD_CODE.
-    // Zstandard, in the same order: 9, 9, 8, 6.
+    // SLUICE_FSE_MIN_LOG .. SLUICE_FSE_MAX_LOG; a table with a larger log gets BAD_CODE. Zstandard:
+    // 9 for literal and match lengths, 8 for offsets, 6 for Huffman weights.
     uint32_t maxLog;
     // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions with
     //   srcAddress        the description's address, any alignment; the counts' address, a multiple
@@ -80,7 +80,8 @@ typedef struct SluiceFseTablesInfo {
     // region gets BAD_REGION. Regions must not overlap each other (values are then undefined, but
     // still inside destination).
     SluiceBuffer destination;
-    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per region, then the
+    // number of regions that failed, and the index of the first failed region or 0xffffffff.
     SluiceBuffer status;
 } SluiceFseTablesInfo;
 

@@ -75,7 +75,7 @@ typedef struct SluiceGdeflateInfo {
     // (PENDING past the number of regions). Two summary words follow: the number of regions that
     // failed, and the index of the first failed region, or 0xffffffff if none failed.
     SluiceBuffer status;
-    // The size and alignment are those that sluiceGetGdeflateRequirements returns.
+    // The size and alignment that sluiceGetGdeflateRequirements returns.
     SluiceBuffer scratch;
 } SluiceGdeflateInfo;
 

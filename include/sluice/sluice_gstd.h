@@ -49,17 +49,18 @@ typedef struct SluiceGstdInfo {
     // destination). destination must not overlap source. If both are ranges of one handle, an
     // overlap gives ARGUMENT; if they overlap through different handles, nothing is promised.
     SluiceBuffer destination;
-    // A second range in which a region's output may lie instead, or empty (size 0). A list of tiles
-    // with and without filters names two ranges: filtered tiles are decoded into memory from which
-    // their filters are undone. The rules are those of destination.
+    // A second range in which a region's output may lie instead, under the same rules as in
+    // destination, or empty (size 0). A list of tiles with and without filters names two ranges:
+    // filtered tiles are decoded into memory from which their filters are undone.
     SluiceBuffer secondDestination;
-    // maxRegionCount * 4 bytes, 4-byte aligned, or empty: checksums, as in SluiceGdeflateInfo. Only
-    // bytes in destination are compared, so if there are checksums, secondDestination must be
-    // empty.
+    // maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have. If
+    // this range is empty (size 0), no checksums are compared. Only bytes in destination are
+    // compared, so secondDestination must be empty if this range is not.
     SluiceBuffer expected;
-    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per region, then the
+    // number of regions that failed, and the index of the first failed region or 0xffffffff.
     SluiceBuffer status;
-    // The size is that of sluiceGetGstdRequirements: min(maxRegionCount, tilesAtOnce) *
+    // The size that sluiceGetGstdRequirements returns: min(maxRegionCount, tilesAtOnce) *
     // SLUICE_GSTD_SLOT_SIZE(maxTileSize) bytes. On the CPU it is about 100 KB for any list, and 0
     // with the tier "ref".
     SluiceBuffer scratch;

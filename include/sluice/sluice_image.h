@@ -95,9 +95,9 @@ typedef struct SluiceImageInfo {
     // sRGB). Otherwise 0.
     uint32_t transfer;
     // KTX2: colorModel of the descriptor (166: UASTC), and channelType of its first sample. UASTC
-    // has the channels RGB (0), RGBA (3), RRR (4), RRRG (5) or RG (6). The description of an
-    // archive's asset has them for UASTC alone, and not if an older version has packed it.
-    // Otherwise 0.
+    // has the channels RGB (0), RGBA (3), RRR (4), RRRG (5) or RG (6). For an archive's asset the
+    // two are known only if it is UASTC and was not packed by an older version. Both are 0 if not
+    // known.
     uint32_t colourModel, channel;
     // KTX2: offset from the start of the file, and size, of the key/value data, which are not
     // checked. 0 and 0: there are none.
@@ -177,9 +177,10 @@ SLUICE_API SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size,
 //            asset has no description, container is SLUICE_IMAGE_NONE, and the call still returns
 //            OK
 //   levels   as for sluiceParseImage; offsets count from the start of the decoded asset
-// A result with OK is as consistent as that of sluiceParseImage, with the asset's size in place of
-// the file's. The archive's writer is responsible for a description that agrees with the asset's
-// bytes. Errors: ARGUMENT, FORMAT, VERSION (of the description, a format or a container).
+// A result with OK is consistent: every range lies inside the asset, no ranges overlap, and the
+// sizes are those of sluiceGetImageLevel. The archive's writer is responsible for a description
+// that agrees with the asset's bytes. Errors: ARGUMENT, FORMAT, VERSION (of the description, a
+// format or a container).
 SLUICE_API SluiceStatus sluiceGetArchiveImage(const SluiceArchiveAsset* asset,
                                               SluiceImageInfo* info, SluiceImageLevel* levels);
 

@@ -17,21 +17,22 @@ extern "C" {
 //   packed, packedSize   the level's bytes in the file: level.size bytes at level.offset
 //   bytes, size          receives exactly size bytes, the level's decodedSize; must not overlap
 //                        packed
-// ZSTD: frames, skippable ones among them; checksums are verified where the frames have them. The
-// limits are those of a region (docs/format.md, 12.2): 65,536 frames, and in a frame 2^30 - 2^18
-// bytes and 4,096 + its decoded size / 256 blocks, at most 65,536. ZLIB: one stream, with its
-// checksum. For any packed bytes, nothing outside `bytes` is written, and less than 2 MiB of memory
-// is allocated. After a failure the contents of `bytes` are unspecified. Errors: ARGUMENT; FORMAT
-// (the packed bytes are damaged, decode to more or fewer than size bytes, or exceed a limit);
-// CHECKSUM (ZSTD); UNSUPPORTED (a dictionary is needed); OUT_OF_MEMORY. Thread-safe.
+// ZSTD: one or more frames, which may include skippable ones; if a frame has a checksum, it is
+// verified. The limits (docs/format.md, 12.2) are 65,536 frames, and for each frame 2^30 - 2^18
+// decoded bytes and min(65,536, 4,096 + decoded bytes / 256) blocks. ZLIB: one stream, whose
+// checksum is verified. For any packed bytes, nothing outside `bytes` is written, and less than 2
+// MiB of memory is allocated. After a failure the contents of `bytes` are unspecified. Errors:
+// ARGUMENT; FORMAT (the packed bytes are damaged, decode to more or fewer than size bytes, or
+// exceed a limit); CHECKSUM (ZSTD); UNSUPPORTED (a dictionary is needed); OUT_OF_MEMORY.
+// Thread-safe.
 SLUICE_API SluiceStatus sluiceKtx2DecodeLevel(uint32_t scheme, const void* packed,
                                               size_t packedSize, void* bytes, size_t size);
 
-// Plans the same KTX2 file with scheme NONE. Its header, level index, descriptor and key/value data
-// come first. Then the levels follow, the smallest first, each at the next multiple of the block's
-// bytes and of 4; the bytes between them are 0. In some files with a scheme the descriptor does not
-// state the bytes of its plane; the new one then states the block's bytes. Everything else is
-// unchanged.
+// Plans a copy of a KTX2 file with scheme NONE. The copy's header, level index, descriptor and
+// key/value data come first. Then the levels follow, the smallest first, each at the next multiple
+// of the block's bytes and of 4; the bytes between them are 0. In some files with a scheme the
+// descriptor gives 0 as the bytes of its plane; the copy has the block's bytes there. Everything
+// else is unchanged.
 //   bytes, size       the start of the file, at least up to the end of its key/value data
 //   fileSize          bytes in the whole file
 //   start, capacity   receives everything before the levels; may be NULL with capacity 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Intervals are runs of elements of any length. One command expands, moves, gathers or scatters all
-// intervals of a list, and divides the work evenly whatever their lengths. The load-balancing
-// search that does this is also available on its own, and so are bulk remove and insert. Part of
-// sluice.h, whose rules (ownership, barriers, threads, errors) apply here too.
+// Intervals are runs of consecutive elements, of any length. One command expands, moves, gathers or
+// scatters all intervals of a list, and divides the work evenly whatever their lengths. The
+// load-balancing search that does this is also available on its own, and so are bulk remove and
+// insert. Part of sluice.h, whose rules (ownership, barriers, threads, errors) apply here too.
 //
 // Method: the load-balancing search of Baxter, moderngpu (2013), which is based on the merge path
 // of Odeh, Green, Mwassi, Shmueli, Birk (2012). The total work, which is the elements plus a
@@ -173,14 +173,15 @@ typedef struct SluiceBulkInfo {
     // count. Insert: ascending, where equal ones are allowed, and at most the item count (which
     // appends). Otherwise the destination's contents are undefined.
     SluiceBuffer indices;
-    // maxItemCount * elementSize bytes. On Vulkan reads are whole words, as for
-    // sluiceCmdIntervalMove.
+    // maxItemCount * elementSize bytes. On Vulkan reads are whole words, so the handle must reach
+    // to the word boundaries around the range.
     SluiceBuffer source;
     // Insert: maxIndexCount * elementSize bytes; inserted[j] goes before source[indices[j]].
     // Remove: ignored.
     SluiceBuffer inserted;
-    // Items that do not fit are dropped (TRUNCATED). The words at the ends are written as by
-    // sluiceCmdIntervalMove.
+    // Items that do not fit are dropped (TRUNCATED). Tiers without 8-bit stores write the words at
+    // the ends atomically: nothing else may write them at the same time, and the handle must reach
+    // to their boundaries.
     SluiceBuffer destination;
     SluiceBuffer result; // 8 bytes, or empty (see SluiceIntervalFlags)
 } SluiceBulkInfo;

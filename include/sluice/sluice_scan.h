@@ -73,7 +73,7 @@ typedef struct SluiceScanInfo {
     // segment), or the identity if there are none. If this range is empty (size 0), total is not
     // written. It must not overlap the other buffers.
     SluiceBuffer total;
-    // Size and alignment as in sluiceGetScanRequirements. It must be zeroed
+    // The size and alignment that sluiceGetScanRequirements returns. It must be zeroed
     // (SluiceRequirements::zeroedScratch).
     SluiceBuffer scratch;
 } SluiceScanInfo;
@@ -101,7 +101,7 @@ typedef struct SluiceReduceInfo {
     // One element, aligned to its size: receives the value, or the identity if there are no
     // elements. It must not overlap the other buffers.
     SluiceBuffer result;
-    // Size and alignment as in sluiceGetReduceRequirements. It must be zeroed
+    // The size and alignment that sluiceGetReduceRequirements returns. It must be zeroed
     // (SluiceRequirements::zeroedScratch).
     SluiceBuffer scratch;
 } SluiceReduceInfo;

@@ -38,8 +38,8 @@ typedef struct SluiceSelfTestInfo {
 } SluiceSelfTestInfo;
 
 typedef struct SluiceSelfTestRequirements {
-    // SluiceKernels that can be tested: they were requested, are ready on the context, and have
-    // tiles.
+    // SluiceKernels that can be tested: they were requested, their pipelines exist in the context,
+    // and the self-test has tiles for them.
     uint32_t kernels;
     uint64_t memorySize; // bytes, about 2 MiB at most; 0 if there is nothing to test
 } SluiceSelfTestRequirements;

@@ -14,12 +14,12 @@
 //             belong to the engine.
 //   Blocks    No call blocks. A streamer without room returns FULL and takes nothing. No lock
 //             is held across a system or driver call.
-//   Allocates Only sluiceCreateStreamer and the opening of a file allocate memory, and a thread
-//             that decodes a level of more than 1 MiB of a KTX2 file, or tiles of UASTC that it
-//             transcodes: at most a ring's size.
+//   Allocates Memory is allocated when a streamer is created, when a file is opened, and by a
+//             thread that decodes a level of more than 1 MiB of a KTX2 file or transcodes UASTC.
+//             Such a thread allocates at most the size of a ring.
 //   Threads   Submit, SetPriority, Cancel, Open, Close, Pump, GetCounters and the queries about
-//             files may be called from any thread at any time. Of Record, Discard, Complete and
-//             Poll only one call may run at a time.
+//             files may be called from any thread at any time. Only one call of Record, Discard,
+//             Complete or Poll may run at a time.
 //   Hostile   Once a file's index has been checked, no size in the file decides how much memory is
 //   files     allocated. Nothing is written outside the destinations that requests name. Checksums
 //             detect damage.
@@ -44,8 +44,8 @@ typedef uint64_t SluiceStreamGroup; // never 0, never reused
 // A buffer and the host's view of the same bytes.
 typedef struct SluiceStreamMemory {
     SluiceBuffer buffer; // the bytes on the device
-    // The host address of the first of those bytes. The memory is coherent, or the engine flushes
-    // it before each submit and invalidates it before each poll.
+    // The host address of the buffer's first byte. The memory is coherent, or the engine flushes it
+    // before each submit and invalidates it before each poll.
     void* host;
 } SluiceStreamMemory;
 
@@ -56,32 +56,32 @@ struct SluiceStreamGpu; // sluice_stream_vulkan.h, sluice_stream_cuda.h
 // simpler one from then on, and sluiceStreamGetIoReport says so.
 typedef enum SluiceStreamIo {
     SLUICE_STREAM_IO_AUTO = 0,   // PREAD, for measured reasons: docs/notes/streaming.md
-    SLUICE_STREAM_IO_PREAD = 1,  // the streamer's threads read through the page cache
-    SLUICE_STREAM_IO_DIRECT = 2, // they bypass it (O_DIRECT): for archives that are read once
+    SLUICE_STREAM_IO_PREAD = 1,  // reads go through the page cache
+    SLUICE_STREAM_IO_DIRECT = 2, // O_DIRECT, no page cache: for archives that are read once
     SLUICE_STREAM_IO_MAX_ENUM = 0x7fffffff
 } SluiceStreamIo;
 
 // Says which side decodes what goes to buffers and images. The CPU always decodes what goes to host
-// memory. The bytes and the statuses of tiles are the same by either way.
+// memory. Both sides give the same bytes and statuses.
 typedef enum SluiceStreamSides {
     // The GPU decodes. As long as the context does not have the pipelines that a tile needs,
     // threads of the streamer decode the tile, so that streaming does not wait for pipelines. If
     // the context is one of the CPU, only the CPU can decode; if output has no host address, only
     // the GPU can.
     SLUICE_STREAM_GPU_FIRST = 0,
-    // The GPU decodes all tiles but those whose pipelines the context has refused.
+    // The GPU decodes all tiles except those whose pipelines the context has refused.
     SLUICE_STREAM_GPU_ALONE = 1,
     // Threads of the streamer (or calls of sluiceStreamPump) decode, and the GPU only copies.
     SLUICE_STREAM_CPU_ALONE = 2,
     // Each unit (a piece of a request, see SLUICE_STREAM_BLOCK_SIZE) is decoded by the side that is
-    // predicted to finish it sooner (docs/streaming.md says how). In all else it is like GPU_FIRST.
-    // It suits a GPU that other work keeps busy. With an idle GPU large amounts take longer than
-    // with GPU_FIRST, because threads that decode cannot read meanwhile.
+    // predicted to finish it sooner (docs/streaming.md says how). In all else this is like
+    // GPU_FIRST. It suits a GPU that other work keeps busy. With an idle GPU, large amounts take
+    // longer than with GPU_FIRST, because threads that decode cannot read meanwhile.
     SLUICE_STREAM_BOTH = 3,
     SLUICE_STREAM_SIDES_MAX_ENUM = 0x7fffffff
 } SluiceStreamSides;
 
-// The engine sets here which sides of a streamer may decode.
+// Says which sides of a streamer may decode.
 typedef struct SluiceStreamDecoding {
     SluiceStreamSides sides;
     // Largest number of threads that decode at a time, 1 .. 64; the others only read. 0: all of
@@ -112,25 +112,25 @@ typedef struct SluiceStreamerInfo {
     // images are not available, and a buffer's handle is a host pointer.
     const struct SluiceStreamGpu* gpu;
     // The ring of stored bytes, which the host reads files into and the device reads from. Every
-    // streamer needs it, also one without gpu, of which only the host's view and the size are read.
-    // It has SLUICE_STREAM_MIN_SOURCE bytes or more, and its host address is 64-byte aligned.
-    // Usage of the VkBuffer: TRANSFER_SRC; where the GPU decodes also STORAGE_BUFFER and
-    // SHADER_DEVICE_ADDRESS. The host's view should be cached memory, because the operating
-    // system's kernel writes it and the CPU may decode from it.
+    // streamer needs it; without gpu only its host address and its size are read. It has
+    // SLUICE_STREAM_MIN_SOURCE bytes or more, and its host address is 64-byte aligned. Usage of the
+    // VkBuffer: TRANSFER_SRC; where the GPU decodes also STORAGE_BUFFER and SHADER_DEVICE_ADDRESS.
+    // The memory should be cached for the host, because the operating system's kernel writes it and
+    // the CPU may decode from it.
     SluiceStreamMemory source;
     // The ring of decoded bytes on their way to images, and to buffers where a tile cannot be
     // decoded directly to its place. It has SLUICE_STREAM_MIN_OUTPUT bytes or more. Usage: as for
-    // source. Its host address is needed where the CPU decodes alone. If the address is NULL
-    // elsewhere, the GPU decodes alone. If both sides decode, threads only write to the ring, and
-    // in ascending order, so it need not be cached memory. Without gpu the ring is not needed at
-    // all.
+    // source. Where the CPU decodes alone, the host address is needed; otherwise a NULL host
+    // address means that the GPU decodes alone. If both sides decode, threads only write to the
+    // ring, in ascending order, so it need not be cached memory. Without gpu the ring is not needed
+    // at all.
     SluiceStreamMemory output;
     // Where the GPU decodes: controlSize bytes (SluiceStreamerRequirements) of lists, which the
     // device reads. Usage of this VkBuffer and of the next two: STORAGE_BUFFER and
     // SHADER_DEVICE_ADDRESS.
     SluiceStreamMemory control;
     // Where the GPU decodes: resultsSize bytes of statuses, which the device writes. The host reads
-    // them, so its view should be cached memory.
+    // them, so the memory should be cached for the host.
     SluiceStreamMemory results;
     SluiceBuffer scratch; // where the GPU decodes: scratchSize bytes; no host address
     // Largest number of groups under way, 1 .. 65,536. A group is under way until its END event is
@@ -144,7 +144,8 @@ typedef struct SluiceStreamerInfo {
     uint32_t maxBatches;
     // Largest number of tiles per batch, 256 .. 65,536; 0: SLUICE_STREAM_BATCH_TILES.
     uint32_t maxBatchTiles;
-    // As in SluiceTilesInfo; 0: SLUICE_STREAM_GSTD_TILES.
+    // The number of Gstd tiles of 256 KiB that are decoded at the same time (SluiceTilesInfo); 0:
+    // SLUICE_STREAM_GSTD_TILES.
     uint32_t gstdTilesAtOnce;
     // Largest size of a batch's filtered tiles, in bytes; 0: SLUICE_STREAM_FILTERED_SIZE.
     uint64_t maxFilteredSize;
@@ -159,21 +160,21 @@ typedef struct SluiceStreamerInfo {
     void (*wake)(void* user);
     void* wakeUser;    // the `user` of `wake`
     SluiceStreamIo io; // how files are read
-    // May be NULL. Learns which argument the streamer's functions refuse, those of its files and of
-    // its creation included (sluice.h).
+    // May be NULL. Receives reports of arguments (sluice.h) that are refused by the functions of
+    // the streamer and of its files, including sluiceCreateStreamer.
     SluiceReportFunction report;
     void* reportUser;              // the `user` of `report`
     SluiceStreamDecoding decoding; // which sides decode
 } SluiceStreamerInfo;
 
-// The memory that batches need. The three sizes are 0 where the CPU decodes alone.
+// The memory that batches need. The three sizes are 0 if the CPU decodes alone.
 typedef struct SluiceStreamerRequirements {
     uint64_t controlSize; // bytes
     uint64_t resultsSize; // bytes
     uint64_t scratchSize; // bytes
     uint64_t alignment;   // of the three ranges, in bytes
-    // SluiceKernels that any archive may need, for sluiceCreatePipelines, but ZSTD, which only
-    // archives with tiles of that codec need, and UASTC, which only such images need.
+    // SluiceKernels that any archive may need, for sluiceCreatePipelines. Not included are ZSTD,
+    // for archives with tiles of that codec, and UASTC, for images in that format.
     // sluiceStreamGetKernels says what a file needs.
     uint32_t kernels;
     // 1: output needs a host address, so that the CPU can decode for buffers and images; 0: the GPU
@@ -191,8 +192,8 @@ SLUICE_API SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* 
 // results and scratch (the last three are 0 where the CPU decodes). The other members become 0:
 // after the call, set gpu, and the handle, offset and host address of each buffer that has a size.
 // If you change a number, ask sluiceGetStreamerRequirements for the sizes of the last three again.
-//   memory    bytes; more memory gives larger batches, which are faster. Some 64 MiB is the least
-//             where the GPU decodes, and 20 MiB where the CPU does
+//   memory    bytes; more memory gives larger batches, which are faster. The minimum is about 64
+//             MiB if the GPU decodes, and about 20 MiB if the CPU does
 //   kernels   may be NULL; receives the SluiceKernels that archives may need, for
 //             sluiceCreatePipelines, as SluiceStreamerRequirements has them
 // Errors: ARGUMENT, BUFFER_SIZE (memory is too small).
@@ -203,8 +204,8 @@ SLUICE_API SluiceStatus sluiceGetStreamerDefaults(SluiceContext context, uint64_
 SLUICE_API SluiceStatus sluiceCreateStreamer(const SluiceStreamerInfo* info,
                                              SluiceStreamer* streamer);
 
-// Waits for reads under way, then destroys the streamer, its files and its groups. No more events
-// come for those groups. No recorded batch may still run on the GPU. NULL is allowed.
+// Waits for reads under way, then destroys the streamer, its files and its groups, which get no
+// more events. No recorded batch may still run on the GPU. NULL is allowed.
 SLUICE_API void sluiceDestroyStreamer(SluiceStreamer streamer);
 
 // Does up to `jobs` reads and decodes in the calling thread, the most urgent first.
@@ -220,8 +221,8 @@ SLUICE_API SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs,
 //          imported
 // Errors: ARGUMENT, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStreamAllocateHost(uint64_t size, void** memory);
-// Frees the memory. size is the value that was passed to the allocation. Destroy the streamer and
-// free the VkDeviceMemory that imports the memory first. NULL is allowed.
+// Frees memory from sluiceStreamAllocateHost. size is the value that was passed to that call.
+// Destroy the streamer and free the VkDeviceMemory that imports the memory first. NULL is allowed.
 SLUICE_API void sluiceStreamFreeHost(void* memory, uint64_t size);
 
 // -----------------------------------------------------------------------------------------------
@@ -241,11 +242,11 @@ typedef struct SluiceStreamFileInterface {
 // A KTX2 file is opened as an archive of one asset: asset 0, of this name and of type
 // SLUICE_ASSET_IMAGE, whose bytes are those of the file without supercompression.
 // sluiceGetArchiveImage says where its levels are, and a request FROM_ARCHIVE names bytes of one
-// level. The OPENED event has what sluiceParseImage says of a file that it refuses: FORMAT (a level
-// outside the file, for example, or a supercompression scheme from 0x20000 on), or VERSION (a
-// format or scheme that it does not read, BasisLZ among them). It has UNSUPPORTED for ZLIB.
+// level. If sluiceParseImage refuses the file, the OPENED event has its error: FORMAT (for example
+// a level outside the file, or a supercompression scheme from 0x20000 on), or VERSION (an
+// unsupported format or scheme, such as BasisLZ). For the scheme ZLIB the event has UNSUPPORTED.
 // Schemes:
-//   0 (none)       levels are read as plain bytes are, in pieces
+//   0 (none)       levels are read in pieces, like plain bytes
 //   2 (Zstandard)  a level is a tile of codec ZSTD, which is read and decoded as a whole; tile 0 is
 //                  the smallest level. A request for a level that the rings cannot hold ends with
 //                  UNSUPPORTED before anything is read (docs/streaming.md). The build needs the
@@ -265,28 +266,29 @@ typedef struct SluiceStreamOpenInfo {
 } SluiceStreamOpenInfo;
 
 // Starts to open a file; an OPENED event reports the result. Until that event, groups must not name
-// the file. An archive takes host memory for its index, 80 bytes per asset, and 32 bytes per tile
-// of assets that are requested; a KTX2 file takes 6 KiB. Errors: ARGUMENT, OUT_OF_MEMORY.
+// the file. An archive takes host memory for its index, plus 80 bytes per asset, plus 32 bytes per
+// tile of each requested asset; a KTX2 file takes 6 KiB. Errors: ARGUMENT, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInfo* info,
                                          SluiceStreamFile* file);
 
-// Releases a file; a file that could not be opened or is still being opened may be released, too.
-// Groups that name the file go on, and the file is closed when the last of them has ended. After
-// this call no other call may name the file. Errors: ARGUMENT.
+// Releases a file, also one that could not be opened or is still being opened. Groups that name the
+// file go on, and the file is closed when the last of them has ended. After this call no other call
+// may name the file. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file);
 
 // The next five functions describe an archive or KTX2 file that has been opened. Names and
 // parameters point into the file's memory. Errors: ARGUMENT, NOT_OPEN (the file is still being
 // opened), IO (it could not be opened).
 
-// For a KTX2 file it sets assetCount, tileCount and fileSize alone, and versionMajor to 0.
+// Describes the archive. For a KTX2 file only assetCount, tileCount and fileSize are set, and
+// versionMajor is 0.
 SLUICE_API SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive);
 // Finds an asset by its name, of nameLength bytes. If no asset has that name, it returns OK, and
 // *asset is 0xffffffff.
 SLUICE_API SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name,
                                               size_t nameLength, uint32_t* asset);
-// Finds an image by its name, of nameLength bytes, and says what it is. Of a KTX2 file, scheme and
-// the members that archives do not describe are those of the file.
+// Finds an image by its name, of nameLength bytes, and says what it is. For a KTX2 file, *info also
+// has the scheme and everything else that archives do not describe.
 // Errors: also ARGUMENT (the archive has no asset of this name, or it is no image), FORMAT,
 // VERSION.
 SLUICE_API SluiceStatus sluiceStreamFindImage(SluiceStreamFile file, const char* name,
@@ -295,10 +297,11 @@ SLUICE_API SluiceStatus sluiceStreamFindImage(SluiceStreamFile file, const char*
 // Errors: also ARGUMENT if the archive has no asset of this number.
 SLUICE_API SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t asset,
                                              SluiceArchiveAsset* info);
-// Gives the SluiceKernels that the archive's tiles may need where the GPU decodes. Nothing is read
-// for it: the index says whether any tile may have a filter or the codec ZSTD, and whether an image
-// is UASTC, but not which other codecs the tiles have, so those of all others are included. An
-// engine that knows its codecs, or does not have UASTC transcoded, may leave some out.
+// Gives the SluiceKernels that the archive's tiles may need where the GPU decodes. The answer comes
+// from the index alone. That says whether any tile may have a filter or the codec ZSTD, and whether
+// an image is UASTC. It does not say which other codecs the tiles have, so the kernels of all other
+// codecs are included. An engine that knows its codecs, or does not let UASTC be transcoded, may
+// leave some out.
 SLUICE_API SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels);
 
 // Says how a file is read at present.
@@ -320,8 +323,9 @@ SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
 // Requests
 
 typedef enum SluiceStreamSource {
-    // Decoded bytes [offset, offset + size) of an asset. For a buffer, bytes of an asset that
-    // shares tiles with other assets go through the output ring, as a part of a tile does.
+    // Decoded bytes [offset, offset + size) of an asset. If the asset shares tiles with other
+    // assets, or the request is for a part of a tile only, the bytes go to a buffer through the
+    // output ring.
     SLUICE_STREAM_FROM_ARCHIVE = 0,
     SLUICE_STREAM_FROM_FILE = 1,   // bytes of any file as they are
     SLUICE_STREAM_FROM_MEMORY = 2, // bytes at `memory`, which must stay valid until the group has
@@ -354,8 +358,8 @@ typedef struct SluiceStreamImage {
     uint32_t blockWidth, blockHeight, blockSize;
     // The level, and its first layer and number of layers; layerCount >= 1.
     uint32_t level, firstLayer, layerCount;
-    // In texels. offset is a multiple of the block; extent is one too, unless the box ends at the
-    // level's edge.
+    // The box in texels: multiples of the block's width and height, except an extent that ends at
+    // the level's edge.
     uint32_t offset[3], extent[3];
     // Layouts of the level's layers before and after the request. The old layout UNDEFINED discards
     // their contents, and the change from it waits for nothing: no command that was submitted
@@ -369,11 +373,11 @@ typedef struct SluiceStreamImage {
     // to sourceFamily, and the barrier at the end releases the level to destinationFamily. That
     // family must acquire it with the same layouts (TRANSFER_DST_OPTIMAL to newLayout).
     uint32_t sourceFamily, destinationFamily;
-    // 0: the image's format is that of the request's bytes. Otherwise these are UASTC blocks
-    // (blocks of 4 x 4 texels and 16 bytes), and the image has this VkFormat, one of those of
-    // SluiceUastcInfo::format. The blocks are transcoded in the batch that copies them, by the GPU
-    // with the pipelines of SLUICE_KERNELS_UASTC or by threads. Invalid blocks become magenta, and
-    // the group ends with FORMAT.
+    // 0: the image's format is that of the request's bytes. Otherwise the request's bytes are UASTC
+    // blocks (4 x 4 texels, 16 bytes each), and the image has this VkFormat, one that
+    // SluiceUastcInfo::format lists. The blocks are transcoded in the batch that copies them, by
+    // the GPU with the pipelines of SLUICE_KERNELS_UASTC or by threads. Invalid blocks become
+    // magenta, and the group ends with FORMAT.
     uint32_t format;
     uint32_t formatFlags; // SluiceUastcInfo::flags
 } SluiceStreamImage;
@@ -388,10 +392,11 @@ typedef struct SluiceStreamRequest {
     uint64_t size;             // bytes, 0 .. 2^48; FROM_ARCHIVE: decoded bytes
     void* host;                // TO_HOST: address for the first byte
     SluiceBuffer buffer;       // TO_BUFFER: the destination; its size is `size`
-    // TO_IMAGE: the destination. TO_BUFFER: if format is not 0, the buffer receives what would be
-    // copied to an image, layer after layer without padding, and its size is that of these bytes:
-    // 4 for each texel of R8G8B8A8, or 8 or 16 for each block. Read are extent, layerCount, format,
-    // formatFlags and the block. It needs gpu
+    // TO_IMAGE: the destination. TO_BUFFER: if format is not 0, the buffer receives the bytes that
+    // would be copied to an image, layer after layer without padding: 4 for each texel of R8G8B8A8,
+    // or 8 or 16 for each block. buffer.size is the number of these bytes. Only extent, layerCount,
+    // format, formatFlags and the block's size are read. The streamer must have a gpu
+    // (SluiceStreamerInfo).
     SluiceStreamImage image;
 } SluiceStreamRequest;
 
@@ -402,21 +407,22 @@ typedef struct SluiceStreamRequest {
 //              families, and format with its flags. `image->level` is the level of the VkImage that
 //              receives the asset's level `firstLevel`, and `image->firstLayer` is the layer that
 //              receives the asset's layer 0. The other members are not read. For UASTC, format is
-//              one of those that sluiceGetUastcFormats lists for the channels of the asset (or the
-//              one of the same bits that differs in sRGB); for all others, 0 or the asset's
+//              one of those that sluiceGetUastcFormats lists for the channels of the asset (or its
+//              variant that differs only in sRGB); for other assets, it is 0 or the asset's format
 //   requests   receives the requests. The file and the VkImage must live until the requests are
 //              done; `*image` is not needed after the call
 //   count      in: room in requests; out: the number of requests (also with BUFFER_SIZE)
 // Errors: ARGUMENT (no such level, or the asset is no image), NOT_OPEN, IO, FORMAT, VERSION,
-// UNSUPPORTED (a format that the asset does not have and, if it is UASTC, does not become),
-// BUFFER_SIZE.
+// UNSUPPORTED (format is not the asset's and, for UASTC, is no format that the asset can be
+// transcoded to), BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
                                                      uint32_t firstLevel, uint32_t levelCount,
                                                      const SluiceStreamImage* image,
                                                      SluiceStreamRequest* requests,
                                                      uint32_t* count);
 
-// A timeline semaphore of Vulkan to wait for or to signal. It needs gpu.
+// A timeline semaphore of Vulkan to wait for or to signal. Only a streamer that has a gpu
+// (SluiceStreamerInfo) can use one.
 typedef struct SluiceStreamSync {
     uint64_t semaphore; // VkSemaphore, of type timeline; 0: no wait and no signal
     uint64_t value;     // the value to wait for or to signal
@@ -447,10 +453,10 @@ typedef struct SluiceStreamGroupInfo {
 } SluiceStreamGroupInfo;
 
 // Submits a group. Errors: ARGUMENT (a range outside its asset, a size that is not the
-// destination's, a value that does not ascend ...), FULL (there is no room; nothing is taken),
-// NOT_OPEN (a file is still being opened; nothing is taken), UNSUPPORTED (an image, a
-// semaphore or a format without gpu, a format that UASTC does not become, or a row of more than
-// 1 MiB), IO (a file that could not be opened).
+// destination's, a signal value that does not ascend ...), FULL (there is no room; nothing is
+// taken), NOT_OPEN (a file is still being opened; nothing is taken), UNSUPPORTED (an image, a
+// semaphore or a format without gpu, a format that UASTC cannot be transcoded to, or a row of more
+// than 1 MiB), IO (a file that could not be opened).
 SLUICE_API SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer,
                                            const SluiceStreamGroupInfo* info,
                                            SluiceStreamGroup* group);
@@ -505,9 +511,9 @@ typedef struct SluiceStreamBatch {
 // queue with graphics will do too. `commands` is NULL for a streamer that was created without gpu.
 // All needed barriers are recorded: between decodes and copies, and from the copies to the use that
 // an image request names, or for buffers to every later command. Submit batches in the order in
-// which they were recorded, to one queue. The call clobbers the same state as other sluice
-// commands. Errors: ARGUMENT, DEVICE, NOT_READY (a pipeline
-// of sluiceStreamGetKernels is missing, and only the GPU may decode; nothing was recorded).
+// which they were recorded, to one queue. The call changes the same Vulkan state as other sluice
+// commands. Errors: ARGUMENT, DEVICE, NOT_READY (a pipeline of sluiceStreamGetKernels is missing,
+// and only the GPU may decode; nothing was recorded).
 SLUICE_API SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceCommands commands,
                                            const SluiceStreamBudget* budget,
                                            SluiceStreamBatch* batch);
@@ -517,8 +523,8 @@ SLUICE_API SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceComman
 // batch is not the newest of those under way).
 SLUICE_API SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch);
 
-// Says that the GPU has completed all batches up to this one; for engines that use fences. Errors:
-// ARGUMENT.
+// Says that the GPU has completed all batches up to the one with this number. It is for engines
+// that use fences instead of a timeline semaphore. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch);
 
 // Says that the device is lost. Groups that need the device end with DEVICE, including those
@@ -531,8 +537,8 @@ SLUICE_API SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer);
 typedef enum SluiceStreamEventKind {
     // A file is open, or could not be opened; see status, file and user.
     SLUICE_STREAM_OPENED = 0,
-    // All of a group's work is recorded. GPU work that waits for `value` may use the destinations
-    // if the group ends with OK.
+    // All of a group's work is recorded. GPU work that waits until the semaphore of the batches has
+    // the event's `value` may use the destinations if the group ends with OK.
     SLUICE_STREAM_RECORDED = 1,
     // A group has ended. Each group gets exactly one such event, after the last access to its
     // destinations.
@@ -543,8 +549,8 @@ typedef enum SluiceStreamEventKind {
 typedef struct SluiceStreamEvent {
     SluiceStreamEventKind kind; // what has happened
     // OK; IO; CHECKSUM (a tile is damaged, see tileStatus); FORMAT (the records of the asset's
-    // tiles are damaged; or, with tileStatus BAD_CODE, blocks of UASTC are invalid); VERSION (its
-    // tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED or BUFFER_SIZE where an
+    // tiles are damaged; or, with tileStatus BAD_CODE, blocks of UASTC are invalid); VERSION (the
+    // asset's tiles need a newer version); DEVICE; CANCELLED; UNSUPPORTED or BUFFER_SIZE where an
     // archive has tiles too small, or too many filters, for a unit or a row of an image to fit into
     // a batch; UNSUPPORTED and OUT_OF_MEMORY for a level of a KTX2 file that is too large. OPENED
     // has FORMAT, CHECKSUM and VERSION for the whole file, OUT_OF_MEMORY, BUFFER_SIZE (the file is
@@ -584,8 +590,8 @@ typedef enum SluiceStreamReason {
     SLUICE_STREAM_CPU_RETRIED = 2,   // CPU: the GPU tried, but left a tile undecoded
     SLUICE_STREAM_CPU_PIPELINES = 3, // CPU: a pipeline that it needs does not exist yet
     SLUICE_STREAM_CPU_SOONER = 4,    // CPU: threads decode all that waits sooner than a batch does
-    // CPU: the budget is too small for all units that wait. The unit would have had to wait for a
-    // later batch, or even a batch of this unit alone would exceed the budget.
+    // CPU: the budget is too small for all units that wait. The unit would have waited for a later
+    // batch, or even a batch with only this unit would have exceeded the budget.
     SLUICE_STREAM_CPU_BUDGET = 5,
     SLUICE_STREAM_CPU_BEHIND = 6,   // CPU: the GPU still has batches to do
     SLUICE_STREAM_CPU_TRIED = 7,    // CPU: to measure threads that have decoded nothing for a while
@@ -596,9 +602,9 @@ typedef enum SluiceStreamReason {
 } SluiceStreamReason;
 #define SLUICE_STREAM_REASONS 11u
 
-// Counts the units that were decoded for one reason.
+// Counts the units that were decoded for one SluiceStreamReason.
 typedef struct SluiceStreamShare {
-    uint64_t units; // also those whose tiles are damaged
+    uint64_t units; // units, including units with damaged tiles
     uint64_t bytes; // decoded bytes of their tiles
 } SluiceStreamShare;
 
@@ -606,22 +612,24 @@ typedef struct SluiceStreamShare {
 typedef struct SluiceStreamCounters {
     uint32_t groups;   // groups under way
     uint32_t requests; // requests of those groups
-    // The number of units in each of these states (docs/streaming.md).
+    // The numbers of units that are being read, that a thread decodes, that wait to be recorded or
+    // decoded, and that are recorded in a batch (docs/streaming.md).
     uint32_t reading, decoding, ready, recorded;
     uint64_t sourceUsed, outputUsed; // bytes of the two rings in use
-    // Totals since creation. A tile of which only a part was needed counts as a whole. A tile is
-    // decoded, and counted, once if a thread of the CPU needs it for several requests in a row, or
-    // if several units of one batch share it.
+    // Totals since creation. A tile counts with all its bytes, even if only a part of it was
+    // needed. It is decoded and counted once if a CPU thread needs it for several requests in a
+    // row, or if several units of one batch share it.
     uint64_t bytesRead, bytesDecoded;
     uint64_t wastedBytes;    // bytes read for groups that were cancelled
     uint32_t retriedTiles;   // tiles that the CPU decoded again
     float floorMilliseconds; // the cost model's time for a batch of one 64 KiB tile
-    // The cost model's time per MiB in large batches: decoded GDeflate, Gstd and float; copies.
+    // The cost model's time per MiB in large batches, for decoded GDeflate, Gstd and float, and for
+    // copies.
     float millisecondsPerMiB[4];
     // The mean of |predicted - measured| / measured over the last batches.
     float predictionError;
-    // A thread's predicted time per MiB decoded of GDeflate, Gstd and float, without filters.
-    // Learnt where both sides decode, and of what goes to host memory.
+    // A thread's predicted time per MiB decoded of GDeflate, Gstd and float, without filters. It is
+    // learnt where both sides decode, and from data that goes to host memory.
     float threadMillisecondsPerMiB[3];
     SluiceStreamShare shares[SLUICE_STREAM_REASONS]; // totals since creation, by SluiceStreamReason
 } SluiceStreamCounters;

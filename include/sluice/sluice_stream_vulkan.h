@@ -75,8 +75,8 @@ typedef struct SluiceStreamPace {
 
 // Names the objects that a submitter works with.
 typedef struct SluiceStreamSubmitterInfo {
-    // The streamer must outlive the submitter. Its gpu was created from `vulkan`, and it has no
-    // batch under way.
+    // The streamer must outlive the submitter. Its SluiceStreamerInfo::gpu was created with the
+    // same objects that `vulkan` names, and no batch of the streamer is under way.
     SluiceStreamer streamer;
     const SluiceStreamVulkanInfo* vulkan; // read during the call
     // A queue of vulkan->queueFamily. Only command buffers of the submitter's pool are submitted to
@@ -88,7 +88,7 @@ typedef struct SluiceStreamSubmitterInfo {
     void (*unlockQueue)(void* user); // called after each vkQueueSubmit
     void* queueUser;                 // the `user` of lockQueue and unlockQueue
     SluiceStreamPace pace;           // the initial pace; sluiceStreamSetPace changes it
-    // May be NULL. Learns which argument the submitter's functions refuse (sluice.h).
+    // May be NULL. Receives reports of arguments that the submitter's functions refuse (sluice.h).
     SluiceReportFunction report;
     void* reportUser; // the `user` of `report`
 } SluiceStreamSubmitterInfo;
@@ -110,8 +110,8 @@ SLUICE_API SluiceStatus sluiceStreamSetPace(SluiceStreamSubmitter submitter,
                                             const SluiceStreamPace* pace);
 
 // Returns the timeline semaphore that batches signal; RECORDED and END events have its values. A
-// RECORDED event comes after its batch was submitted, so the engine's own submits may wait for its
-// value, even on the same queue. The semaphore lives as long as the submitter.
+// RECORDED event comes after its batch was submitted, so the engine's own submits may wait for the
+// event's value, even on the same queue. The semaphore lives as long as the submitter.
 SLUICE_API VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter);
 
 // Reports on a submitter.

@@ -24,10 +24,11 @@ typedef struct SluiceStreamRange {
 
 // Flags of SluiceTileStreamsInfo, beside SLUICE_DECODE_BY_DRIVER.
 typedef enum SluiceTileStreamsFlags {
-    // The list is that of DirectStorage's metacommand, words of 32 bits: first the number of
-    // streams, then two for each, the byte offset of its header in source and the byte offset of
-    // its decoded bytes in destination (in logical bytes, if that is pitched), multiples of 4. A
-    // stream is as long as its own header and table say; other bytes may follow it.
+    // The list has the form that DirectStorage's metacommand takes, words of 32 bits: first the
+    // number of streams, then a pair of words per stream. A pair is the byte offset of the stream's
+    // header in source and the byte offset of its decoded bytes in destination (in logical bytes,
+    // if that is pitched). Both are multiples of 4. A stream is as long as its own header and table
+    // say; other bytes may follow it.
     SLUICE_TILE_STREAMS_PAIRS = 0x100,
     SLUICE_TILE_STREAMS_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceTileStreamsFlags;
@@ -42,15 +43,15 @@ typedef enum SluiceStreamStatus {
     SLUICE_STREAM_BAD_HEADER = 4, // wrong identifier, last tile's size or reserved bits
     SLUICE_STREAM_BAD_TABLE = 5,  // tiles that are empty, too large, unaligned or not in order;
                                   // bytes after the last tile
-    SLUICE_STREAM_NO_SPACE = 6,   // the stream decodes to more bytes than destinationSize, or, of
-                                  // a pair, than fit between its offset and the buffer's end
+    SLUICE_STREAM_NO_SPACE = 6,   // the stream decodes to more bytes than destinationSize or, with
+                                  // PAIRS, than fit between its offset and the buffer's end
     SLUICE_STREAM_NO_TILES = 7,   // the stream's tiles do not fit in maxTileCount
     SLUICE_STREAM_BAD_TILE = 8,   // a tile failed: see the tile statuses
     SLUICE_STREAM_UNVERIFIED = 9, // no tile failed, but the driver decoded some, and no checksum
                                   // was requested
     SLUICE_STREAM_INTERNAL = 10,  // the driver left a loop early (SLUICE_TILE_INTERNAL)
-    // The tile size index is not 1: tiles of another size than 65,536 bytes, as some packages have
-    // them.
+    // The tile size index is not 1: the stream's tiles have another size than 65,536 bytes, as in
+    // some packages.
     SLUICE_STREAM_TILE_SIZE = 11,
     SLUICE_STREAM_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStreamStatus;
@@ -88,15 +89,16 @@ typedef struct SluiceStreamSummary {
 typedef struct SluiceTileStreamsInfo {
     // Upper limit of the number of streams in the list, 0 .. 65,536.
     uint32_t maxStreamCount;
-    // Upper limit of the number of tiles of all streams together, 0 .. 2^24. The dispatch has this
-    // many lane groups; groups without a tile end at once.
+    // Upper limit of the number of tiles of all streams together, 0 .. 2^24. The dispatch has a
+    // group of lanes for each of them; groups without a tile end at once.
     uint32_t maxTileCount;
     // SluiceTileStreamsFlags, and SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags) under the same
     // conditions as for sluiceCmdGdeflate.
     uint32_t flags;
-    // Bytes per row of a pitched destination, or 0: as in SluiceGdeflateInfo.
+    // Bytes per row of a pitched destination (sluice_gdeflate.h): a multiple of 4, 4 .. 2^30. 0
+    // means that the destination is linear.
     uint32_t rowBytes;
-    // Bytes from one row to the next, or 0: as in SluiceGdeflateInfo.
+    // Bytes from one row to the next: a multiple of 4, at least rowBytes. It is 0 if rowBytes is 0.
     uint32_t rowPitch;
     // maxStreamCount * 32 bytes, 8-byte aligned: SluiceStreamRanges. With PAIRS,
     // 4 + maxStreamCount * 8 bytes, 4-byte aligned: the number of streams, clamped to
@@ -118,11 +120,11 @@ typedef struct SluiceTileStreamsInfo {
     // maxStreamCount * 16 + 16 bytes, 4-byte aligned: a SluiceStreamResult per stream, then a
     // SluiceStreamSummary.
     SluiceBuffer results;
-    // (maxTileCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per tile and two summary
-    // words, as in SluiceGdeflateInfo. The words of stream s are firstTile .. firstTile + tileCount
-    // - 1 of its result.
+    // (maxTileCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per tile, then the number of
+    // tiles that failed, and the index of the first failed tile or 0xffffffff. The tiles of a
+    // stream are those from firstTile to firstTile + tileCount - 1 of its result.
     SluiceBuffer status;
-    // The size is that of sluiceGetTileStreamsRequirements: 32 bytes per tile, 4 per stream, and
+    // The size that sluiceGetTileStreamsRequirements returns: 32 bytes per tile, 4 per stream, and
     // the scratch of scan and decode.
     SluiceBuffer scratch;
 } SluiceTileStreamsInfo;

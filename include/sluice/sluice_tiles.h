@@ -5,8 +5,8 @@
 // component `codecs`; tiles of codec FLOAT need the component `weights` too, and those of codec
 // ZSTD the component `zstd`.
 //
-// A batch is a list of tiles on the host. It takes four steps, none of which allocates, waits or
-// keeps a pointer:
+// A batch is a list of tiles on the host. Decoding it takes four steps. No step allocates memory,
+// waits or keeps a pointer:
 //   1. sluiceAddTile counts a tile, and sluiceGetTilesRequirements says what the tiles counted so
 //      far need, both in constant time. So a batch can be filled until the memory is used up;
 //   2. sluicePrepareTiles writes the lists that the device reads;
@@ -24,14 +24,16 @@
 extern "C" {
 #endif
 
-// One tile. Everything except the two offsets comes from its record and its asset's parameters.
+// One tile to decode. sluiceGetArchiveTile takes all members except the two offsets from the
+// archive's record of the tile and from the asset's parameters.
 typedef struct SluiceTile {
     uint64_t sourceOffset; // bytes into source, a multiple of 16
     // Bytes into destination: a multiple of 4, or of 16 for codec FLOAT without a filter.
     uint64_t destinationOffset;
     uint32_t storedSize; // bytes
-    // Bytes after decoding. Those of codec ZSTD need not come from an archive, and without a filter
-    // they may have up to SLUICE_ZSTD_MAX_REGION_SIZE; but a tile with a checksum may have 2^20.
+    // Bytes after decoding, within the limits of SluiceArchiveTile::size. A ZSTD tile that does not
+    // come from an archive may have up to 2^20 bytes, or without filter and checksum up to
+    // SLUICE_ZSTD_MAX_REGION_SIZE.
     uint32_t size;
     uint32_t codec;    // SluiceCodec
     uint32_t checksum; // of the decoded bytes
@@ -75,7 +77,8 @@ typedef struct SluiceTileTotals {
     uint64_t descriptionSize;                    // bytes of all descriptions
     uint64_t bytesIn;                            // sum of storedSize
     uint64_t bytesOut;                           // sum of size
-    // The descriptions that were added last, in a ring. A tile with one of them uses it again.
+    // A ring of the descriptions that were added last. A tile whose description is in the ring does
+    // not add it again.
     const void* recent[SLUICE_TILE_FILTERS];    // their addresses
     uint32_t recentSize[SLUICE_TILE_FILTERS];   // bytes of each of them
     uint32_t recentOffset[SLUICE_TILE_FILTERS]; // offset of each among all descriptions
@@ -105,10 +108,11 @@ typedef struct SluiceTilesInfo {
     const SluiceTile* tiles; // tileCount of them
     uint32_t tileCount;      // 0 .. 2^20
     uint32_t flags;          // SluiceTilesFlags, or-ed
-    // The number of Gstd tiles of 256 KiB that are decoded at the same time. A larger one needs
-    // more scratch and is faster. If all of a batch's tiles are smaller, more of them are decoded
-    // at the same time, with as much scratch. 0 stands for SLUICE_GSTD_SLOTS. As many Zstandard
-    // tiles are decoded at the same time as fit into the same amount of scratch, at least one.
+    // The number of Gstd tiles of 256 KiB that are decoded at the same time. A larger number needs
+    // more scratch and is faster. If all tiles of a batch are below 256 KiB, the same scratch is
+    // enough to decode more of them at the same time. 0 stands for SLUICE_GSTD_SLOTS. Zstandard
+    // tiles get the same amount of scratch: as many as fit into it are decoded at the same time, at
+    // least one.
     uint32_t gstdTilesAtOnce;
     // The stored bytes, at an address that is a multiple of 16. Reads are whole words, so the
     // handle must reach to the next multiple of 4 after each tile's end.
@@ -131,8 +135,8 @@ typedef struct SluiceTilesInfo {
     void* resultsHost;
     // scratchSize bytes, aligned to scratchAlignment.
     SluiceBuffer scratch;
-    // The totals of exactly these tiles, added with sluiceAddTile in the same order; they save the
-    // calls from counting the tiles again. NULL: each call counts the tiles.
+    // The totals of exactly these tiles, added with sluiceAddTile in the same order, so that the
+    // calls need not count the tiles again. NULL: each call counts the tiles.
     const SluiceTileTotals* totals;
 } SluiceTilesInfo;
 
@@ -170,8 +174,8 @@ SLUICE_API SluiceStatus sluiceCmdTiles(SluiceContext context, SluiceCommands com
 // batch of few tiles takes as long as its slowest tile. Several such batches recorded by this call
 // take about as long as one; recorded one after the other, they would take the sum of their times.
 // An engine has several batches, for example, if tiles go to several destination buffers.
-//   infos      infoCount batches, each prepared. Their ranges of scratch and of results must not
-//              overlap, nor may the places of their tiles in destinations
+//   infos      infoCount batches, each prepared. Their ranges of scratch must not overlap, and
+//              neither must their ranges of results and the bytes of their tiles in destinations
 //   infoCount  0 .. SLUICE_TILES_TOGETHER
 // Errors: those of sluiceCmdTiles; ARGUMENT (ranges of scratch or results overlap). After an error
 // nothing has been recorded.

@@ -55,15 +55,15 @@ typedef enum SluiceVulkanTier {
 typedef struct SluiceVulkanAccess {
     VkDeviceAddress address; // address of the first byte
     VkDeviceSize size;       // bytes
-    uint32_t write;          // 0: read; 1: write, or both
+    uint32_t write;          // 0: only read; 1: written, or read and written
     // The number of the chain of dispatches to which this dispatch belongs; 0: none. Different
-    // chains run at the same time. If two chains name the same range, each accesses other bytes of
-    // it, which is no conflict.
+    // chains may run at the same time. If two chains name the same range, each uses its own bytes
+    // in the range, so this is not a conflict.
     uint32_t chain;
 } SluiceVulkanAccess;
 // Called once per recorded dispatch with the device-address ranges that the dispatch reads and
-// writes. It is for tests that prove the barriers right, because synchronization validation does
-// not see device addresses. For a barrier ranges is NULL and count is 0.
+// writes. It is for tests that look for missing barriers, because synchronization validation does
+// not see accesses through device addresses. For a barrier, ranges is NULL and count is 0.
 typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel,
                                      const SluiceVulkanAccess* ranges, uint32_t count);
 
@@ -106,7 +106,8 @@ typedef struct SluiceVulkanContextInfo {
     // it. Its members replace those chosen for the device. src/vulkan/tuning.h has the names and
     // ranges. Another name, or a value out of range, is an ARGUMENT error. A value that the device
     // cannot run, for example a workgroup that is too large for it, is rounded to one that it can
-    // run. No row makes a result wrong, except gstd.symbolsOnly=1, which is for benchmarks.
+    // run. No row makes a result wrong, except that gstd.symbolsOnly and zstd.steps, which are for
+    // benchmarks, leave data undecoded.
     const char* tuning;
     SluiceReportFunction report; // may be NULL; see sluiceSetReport
     void* reportUser;            // the `user` of `report`
@@ -114,7 +115,8 @@ typedef struct SluiceVulkanContextInfo {
 
 // Creates a context on an existing device, within milliseconds, because it has no pipelines yet;
 // sluiceCreatePipelines creates them. The baseline is Vulkan 1.2 with bufferDeviceAddress, 32 KiB
-// of shared memory and workgroups of 128. These tiers need more:
+// of shared memory and workgroups of 128. The tiers, and what each needs:
+//   emu32   the baseline alone; subgroups of 32 are emulated in shared memory
 //   base    subgroup basic, ballot, arithmetic and shuffle operations in compute, and full
 //           subgroups of a known size (computeFullSubgroups and subgroupSizeControl enabled, or
 //           minSubgroupSize = maxSubgroupSize); where those are missing, AUTO takes `emu32`

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Decodes standard Zstandard frames (RFC 8878) as they are in .zst files, KTX2 levels and asset
-// packs. docs/format.md, section 12, says what is taken, the limits, and which status a fault
-// gives. The pipelines are not part of SLUICE_KERNELS_ALL: ask for SLUICE_KERNELS_ZSTD.
+// packs. docs/format.md, section 12, describes the supported frames, the limits and the statuses.
+// The pipelines are not part of SLUICE_KERNELS_ALL: ask for SLUICE_KERNELS_ZSTD.
 #ifndef SLUICE_ZSTD_H
 #define SLUICE_ZSTD_H
 
@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-// Flag: the checksums that frames have (XXH64) are compared; a wrong one gives BAD_CHECKSUM. A
-// checksum is a serial computation, which takes long for large frames.
+// Flag: if a frame has a checksum (XXH64), it is compared; a wrong one gives BAD_CHECKSUM.
+// Checksums are computed serially, which takes long for large frames.
 #define SLUICE_ZSTD_CHECKSUMS 1u
 
 #define SLUICE_ZSTD_MAX_REGION_SIZE 1073479680u // 2^30 - 2^18 bytes
@@ -32,9 +32,13 @@ typedef struct SluiceZstdInfo {
     uint32_t regionStride;
     // SLUICE_ZSTD_CHECKSUMS or 0.
     uint32_t flags;
-    // Largest number of regions decoded at the same time: more memory gives more speed. 0: as many
-    // as take 1 GiB of scratch on large GPUs, 128 MiB on others, or as the context's tuning says.
-    // If it is less than maxRegionCount, the regions are decoded in turns of this many.
+    // The number of regions for which scratch has room even if each needs the most that a region
+    // can: a larger number needs more scratch and is faster. 0: as many as fit into 1 GiB of
+    // scratch on large GPUs and 128 MiB on others, or into the size that the context's tuning
+    // gives. If it is less than maxRegionCount, the regions are decoded in turns, one turn after
+    // the other. Regions of up to 1 MiB (or what the tuning says) get only the scratch that they
+    // really need, so a turn may have up to 8 times as many of them. Dispatches are recorded for
+    // ceil(maxRegionCount / regionsAtOnce) turns; those that are not needed end at once.
     uint32_t regionsAtOnce;
     // The most bytes that a region decodes to, 1 .. SLUICE_ZSTD_MAX_REGION_SIZE. A region that
     // decodes to more gets BAD_REGION.
@@ -63,20 +67,23 @@ typedef struct SluiceZstdInfo {
     // SLUICE_ZSTD_CHECKSUMS whole words are read, so the handle must reach to the next multiple of
     // 4 after each region's end.
     SluiceBuffer destination;
-    // A dictionary, raw or as `zstd --train` makes them (docs/format.md, 12.4); 4-byte aligned, of
-    // any size up to SLUICE_ZSTD_MAX_REGION_SIZE, and not overlapping destination; empty (size 0)
-    // if there is none. Frames that name no dictionary use it too. Reads are whole words, so the
-    // handle must reach to the next multiple of 4 after its end. A frame gives LIMIT if it and the
-    // dictionary's content have more than SLUICE_ZSTD_MAX_REGION_SIZE bytes together. If the
-    // dictionary itself is damaged, all regions that are not BAD_REGION get its status: BAD_CODE,
-    // TRUNCATED or BAD_OFFSET.
+    // A dictionary, either raw content or made by `zstd --train` (docs/format.md, 12.4); empty
+    // (size 0) if there is none. It is 4-byte aligned, has at most SLUICE_ZSTD_MAX_REGION_SIZE
+    // bytes, and does not overlap destination. Frames that name no dictionary use it too. Reads are
+    // whole words, so the handle must reach to the next multiple of 4 after its end. A frame gives
+    // LIMIT if it and the dictionary's content have more than SLUICE_ZSTD_MAX_REGION_SIZE bytes
+    // together. If the dictionary itself is damaged, all regions that are not BAD_REGION get its
+    // status: BAD_CODE, TRUNCATED or BAD_OFFSET.
     SluiceBuffer dictionary;
-    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus per region, then the
+    // number of regions that failed, and the index of the first failed region or 0xffffffff.
     SluiceBuffer status;
-    // The size is that of sluiceGetZstdRequirements: some KiB for the dictionary and the turn, and
-    // at most min(maxRegionCount, regionsAtOnce) slots, fewer if all of them decode to more than
-    // 1 GiB; each has 3.7 bytes per byte of maxRegionSize, 7.7 if that is above 1 MiB, and 112
-    // bytes per block. None is needed on the CPU, or if maxRegionCount is 0.
+    // The size that sluiceGetZstdRequirements returns. Let n be min(maxRegionCount, regionsAtOnce),
+    // or less if n regions could decode to more than 1 GiB, or for more than 2^20 regions or 2^31
+    // blocks. Then scratch has n * (3.7 * maxRegionSize + 116 * maxBlocks + up to 1,024) bytes (7.7
+    // if maxRegionSize is above 1 MiB), 512 bytes for each of up to max(n, 2^15) lane groups that
+    // work on a turn, and 256 bytes for each of max(n, min(maxRegionCount, 4,096)) regions. On the
+    // CPU, or if maxRegionCount is 0, no scratch is needed.
     SluiceBuffer scratch;
 } SluiceZstdInfo;
 

@@ -6,8 +6,8 @@
 // bits takes one word from the read position, which all lanes share, in the order of the lanes. A
 // ballot tells which lanes take a word; the population count of its bits below a lane tells which
 // word that lane takes. This is how GDeflate interleaves its streams (docs/format.md, 1.2). Words
-// are loaded straight from memory and not staged in shared memory, because the first-level cache
-// holds more than shared memory could spare; bitsAhead loads them into that cache early.
+// are not staged in shared memory: the first-level cache holds more, and bitsAhead loads words into
+// it early.
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
@@ -16,13 +16,13 @@
 
 uvec2 gBitsSource; // address of the words, 4-byte aligned
 uint gBitsBytes;   // bytes of the list
-// The shared read position, in words. It is above bitsWords() once more words were taken than there
-// are.
+// The index in the list of the next word that a refill gives out; it is the same in all lanes. In a
+// truncated stream it can pass the end of the list.
 uint gBitsNext;
-// The lane's bits, the next one lowest, and how many it has.
+// The bits that the lane holds, gBitsCount in all. The next one is the lowest bit of gBitsLow.
 uint gBitsLow, gBitsHigh, gBitsCount;
 
-// Returns the lane's next bits, the first one lowest; after a refill at least 32 are valid.
+// Returns the lane's next bits, the first one lowest. At least 32 of them are valid after a refill.
 uint bitsPeek() { return gBitsLow; }
 
 // Removes n bits, 1 .. 31.
@@ -32,26 +32,27 @@ void bitsConsume(uint n) {
     gBitsCount -= n;
 }
 
-// Returns the number of words; the last one may have fewer than 4 bytes.
+// Returns how many words the list has; the last one may have fewer than 4 bytes.
 uint bitsWords() { return (gBitsBytes + 3u) >> 2; }
 
 // Returns whether a refill has taken more words than the list has.
 bool bitsTruncated() { return gBitsNext > bitsWords(); }
 
-// Returns whether bitsTake may take `words` more words `unchecked`. The list's last word is always
-// checked, since some of its bytes may lie behind the list.
+// Returns whether bitsTake may take `words` more words without checking for the end of the list.
+// They must all lie before the list's last word, since that word may have bytes past the end.
 bool bitsEnough(uint words) { return gBitsNext + words < bitsWords(); }
 
-// Returns word `index` of the list; all bytes behind its end are 0.
+// Returns word `index` of the list; all bytes past the list's end are 0.
 uint bitsWord(uint index) {
     uint word = loadWord(gBitsSource, index, bitsWords());
     uint past = 4u * bitsWords() - gBitsBytes;
     return mix(word, word & 0xffffffffu >> (8u * past), index + 1u == bitsWords());
 }
 
-// Refills the lanes that have `take` set, which must have 1 to 31 bits; `takers` is their ballot.
-// `unchecked` may be true if a call of bitsEnough has covered all words that were taken since that
-// call, and 32 more.
+// Gives a word to each lane that has `take` set; such a lane must have 1 to 31 bits. `takers` is
+// the ballot of `take`. `unchecked` omits the check for the end of the list. It may be true only if
+// bitsEnough(n) has returned true, and at most n - 32 words have been taken since, because this
+// call may take 32.
 void bitsTake(bool take, uint takers, const bool unchecked) {
     uint index = gBitsNext + uint(bitCount(takers & lgLanesBelow())), word = 0u;
     if (!unchecked)
@@ -64,10 +65,12 @@ void bitsTake(bool take, uint takers, const bool unchecked) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// Does the refills of two rounds at once, as bitsTake does them `unchecked`. No lane may have
-// consumed more bits than it had, so that no lane takes two words. `takersFirst` is the ballot of
-// the lanes that had fewer than 32 bits after the first round, and `first` is this lane's bit of
-// that ballot. `takers` is the ballot of the lanes that have fewer than 32 bits now.
+// Does the refills of two rounds at once, after the second round. The first words go to the lanes
+// that had fewer than 32 bits after the first round: `takersFirst` is their ballot, and `first`
+// says whether this lane is one of them. The next words go to the other lanes that have fewer than
+// 32 bits now; `takers` is the ballot of all lanes that get a word. The caller must make sure that
+// no lane has consumed more bits than it had; then no lane needs two words. The end of the list is
+// not checked, so bitsEnough must have been true (see bitsTake).
 void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     bool take = gBitsCount < 32u;
     uint before = mix(takersFirst | (takers & lgLanesBelow()), takersFirst & lgLanesBelow(), first),
@@ -79,21 +82,23 @@ void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// All lane groups in lockstep call this together. Groups that are not `enabled` take no words.
+// Does a refill: gives a word to each lane that has fewer than 32 bits. Lane groups in lockstep
+// call this together; only `enabled` ones take words.
 void bitsRefill(bool enabled) {
     bool take = enabled && gBitsCount < 32u;
     bitsTake(take, lgBallot(take), false);
 }
 
-// Loads the next 32 sectors (of 32 bytes each) behind the read position into the cache. Each lane
-// loads one word of one sector, because a cache loads only those sectors of a line that are
-// accessed. The caller must use the result, or the compiler would drop the load; it should use the
+// Prefetches the next 32 sectors (of 32 bytes each) after the read position into the cache. Each
+// lane loads one word of one sector, because a cache loads only those sectors of a line that are
+// accessed. The caller must use the result, or the compiler would drop the load. It should use the
 // result late, so that nothing waits for the load.
 uint bitsAhead() {
     return loadWord(gBitsSource, (gBitsNext | 7u) + 1u + 8u * lgLane(), bitsWords());
 }
 
-// Begins to read `bytes` bytes at `source`, a multiple of 4. Every lane takes its first word.
+// Begins to read the list of `bytes` bytes at the address `source`, a multiple of 4, or an empty
+// list if `enabled` is false. Every lane takes its first word.
 void bitsBegin(bool enabled, uvec2 source, uint bytes) {
     gBitsSource = source;
     gBitsBytes = enabled ? bytes : 0u;

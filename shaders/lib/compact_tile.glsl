@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction: they are loaded, their elements are tested, and the kept ones are ranked.
-// An element's *rank* is how many elements of the tile are kept before it.
+// Tiles of a compaction: loads a tile, tests its elements, and ranks those that are kept. An
+// element's *rank* is how many elements of the tile are kept before it.
 //
-// Each invocation holds kRows rows of 16 consecutive bytes, or of one element of a WIDE size. An
-// element of 1 or 2 bytes is unpacked to a word. The rows of a subgroup are contiguous.
+// Each invocation holds kRows rows. A row is 16 consecutive bytes, or one element of a WIDE size
+// (layout/compact.h). Elements of 1 or 2 bytes are unpacked to words. A subgroup's rows are
+// contiguous.
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
@@ -21,8 +22,9 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Wo
 layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kBytes = 4;
 
 const bool kSmall = kBytes == 1u || kBytes == 2u;
-const bool kWide = kBytes == 0u; // a WIDE size
-// The words of an element in registers; for WIDE sizes, the words of the largest element.
+const bool kWide = kBytes == 0u; // a WIDE size (layout/compact.h)
+// How many words an element takes in registers. The WIDE sizes, 12 and 20 bytes, share one
+// pipeline, so for them this is the number for 20 bytes.
 const uint kMostWords = kSmall ? 1u : kWide ? SLUICE_COMPACT_MAX_WORDS : kBytes / 4u;
 uint elementWords() { return kWide ? p.mode >> SLUICE_COMPACT_MODE_WORDS : kMostWords; }
 uint elementBytes() { return kSmall ? kBytes : 4u * elementWords(); }
@@ -42,19 +44,19 @@ uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// A tile of the input. It has its own addresses, because byte offsets in the input may need more
-// than 32 bits, and an index above 2^31 would count as negative.
+// A tile of the input. It has addresses of its own, since byte offsets from the start of the input
+// may need more than 32 bits, and an index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uvec2 selectors;
-    uint start; // index of its first element
+    uint start; // the index of its first element in the input
     uint size;
-    bool wide; // the tile is whole, and aligned as loadWideRow needs it
+    bool wide; // true if loadWideRow can load it: the tile is whole and its address is aligned
 };
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn { uvec4 v[]; };
 
-// Returns a tile of an input with `count` elements. A tile past the end is empty.
+// Returns tile `index` of an input with `count` elements. A tile past the end is empty.
 Tile tileAt(uint index, uint count) {
     Tile tile;
     tile.start = index * kTile;
@@ -66,7 +68,7 @@ Tile tileAt(uint index, uint count) {
     return tile;
 }
 
-// Returns where this invocation's elements of a row begin in the tile.
+// Returns the index in the tile of this invocation's first element of row `row`.
 uint rowStart(uint row) { return ((sgIndex() * kRows + row) * kSubgroupSize + sgLane()) * kPerRow; }
 
 // Returns how many elements this invocation has in a row.
@@ -75,7 +77,8 @@ uint rowSize(Tile tile, uint row) {
     return at < tile.size ? min(tile.size - at, kPerRow) : 0u;
 }
 
-// A row of an invocation: 16 bytes of memory, small elements with a word each, or a WIDE element.
+// An invocation's part of a row holds 16 bytes of elements; or 4 elements of 1 or 2 bytes, one in
+// each word; or one element of a WIDE size (12 or 20 bytes).
 struct Row {
     uint w[SLUICE_COMPACT_MAX_WORDS]; // the first kRowWords of these are used
 };
@@ -86,7 +89,7 @@ uint smallElement(uvec2 address) {
     return word & (kBytes == 1u ? 0xffu : 0xffffu);
 }
 
-// Makes a row of elements of 1 or 2 bytes, which are packed in the two words.
+// Unpacks `first` and `second`, two words of memory with elements of 1 or 2 bytes, to a row.
 Row unpackedRow(uint first, uint second) {
     Row row;
     SLUICE_UNROLL
@@ -96,7 +99,7 @@ Row unpackedRow(uint first, uint second) {
     return row;
 }
 
-// Loads a row of elements of 1 or 2 bytes from any address; it has `bytes` bytes in memory.
+// Loads a row of elements of 1 or 2 bytes: the `bytes` bytes at `source`, of any alignment.
 Row loadSmall(uvec2 source, uint bytes) {
     uint packed[2];
     SLUICE_UNROLL
@@ -108,7 +111,7 @@ Row loadSmall(uvec2 source, uint bytes) {
     return unpackedRow(packed[0], packed[1]);
 }
 
-// Loads a row of any tile that is not empty. Words behind the tile's end are undefined.
+// Loads a row of any tile that is not empty. Words past the end of the tile are undefined.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     if (kSmall) return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
@@ -120,7 +123,7 @@ Row loadRow(Tile tile, uint row) {
     return result;
 }
 
-// Loads a row of a wide tile.
+// Loads row `row` of a wide tile, which is whole and aligned (Tile::wide), by wider loads.
 Row loadWideRow(Tile tile, uint row) {
     if (kSmall) {
         uint at = rowStart(row) / 4u * kBytes;
@@ -136,13 +139,15 @@ Row loadWideRow(Tile tile, uint row) {
     return result;
 }
 
-// Returns a number whose unsigned order is that of the f32 with these bits; -0 counts as 0.
+// Returns a key for the f32 with these bits. Keys, compared as unsigned numbers, have the order of
+// the floats. -0 has the key of 0.
 uint floatKey(uint bits) {
     bits = bits == 0x80000000u ? 0u : bits;
     return (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
 }
 
-// Returns whether element i of the row is in the range that the comparison selects.
+// Returns whether element i of the row is in the range [p.low, p.low + p.span], to which the host
+// has reduced the comparison. isFloatInRange does so for the keys of f32 elements.
 bool isInRange(Row row, uint i) {
     if (kMostWords == 2u)
         return !less64(p.span, sub64(uvec2(row.w[2u * i], row.w[2u * i + 1u]), p.low));
@@ -152,7 +157,7 @@ bool isFloatInRange(Row row, uint i) {
     return floatKey(row.w[i * kMostWords]) - p.low.x <= p.span.x;
 }
 
-// Returns whether the row's first element differs from the element before it.
+// For the test UNIQUE: returns whether the row's first element differs from the one before it.
 bool isNew(Tile tile, uint row, Row values) {
     uint at = rowStart(row);
     if (tile.start == 0u && at == 0u) return true;
@@ -169,15 +174,15 @@ uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
 
 bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
 
-// Loads the selectors of a row for the tests BYTES and MASK: a byte or a bit per element, the first
-// element's lowest.
+// For the tests BYTES and MASK, loads the selectors of a row, which say which elements are
+// selected: a byte (BYTES) or a bit (MASK) for each element, the first element's lowest.
 uint loadSelector(Tile tile, uint row) {
     uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
     uint word = WordsIn(tile.selectors).w[rowSize(tile, row) != 0u ? at / perWord : 0u];
     return word >> (at % perWord) * (32u / perWord);
 }
 
-// Returns which elements of the row are kept, one bit each.
+// Returns a bit for each element of the row that is kept. `selector` is from loadSelector.
 uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
     uint size = rowSize(tile, row), test = testKind(), bits = 0u;
     if (test == SLUICE_COMPACT_TEST_COMPARE) {
@@ -213,13 +218,13 @@ uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
 // This invocation's elements of a tile, and where the kept ones go.
 struct Elements {
     Row rows[kRows];
-    uint keep;         // kPerRow bits per row: whether the element is kept
-    uint ranks[kRows]; // for each row: the rank of its first kept element
+    uint keep;         // kPerRow bits for each row, set for elements that are kept
+    uint ranks[kRows]; // the rank of the first kept element of each row
     uint kept;         // how many elements the whole tile keeps
 };
 
-// Loads a tile's elements and tests them. Branches stand around the loops over rows, not inside
-// them, so that the loads of all rows overlap.
+// Loads a tile's elements and tests them. `wide` is tile.wide. The branches are outside of the
+// loops over rows, so that the loads of all rows are in flight together.
 void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
@@ -249,14 +254,15 @@ void loadElements(Tile tile, bool wide, out Elements e) {
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// Counts of several rows are summed at once, in *fields* of a word. A row of a subgroup of at most
-// 32 lanes keeps at most 128 elements, which fit into a byte, so there are four fields; with larger
-// subgroups there are two.
+// Prefix sums of the counts of several rows are computed at once, each in a *field* of one word. A
+// subgroup of at most 32 lanes keeps at most 128 elements of a row, and this count fits into a
+// byte. So there are four fields; with larger subgroups there are two.
 const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
 const uint kFieldBits = 32u / kFields;
 const uint kFieldMask = (1u << kFieldBits) - 1u;
 
-// Sets the ranks within the subgroup. Returns how many elements the subgroup keeps, in all lanes.
+// Sets e.ranks, not yet counting the elements that the subgroups before this one keep. Returns how
+// many elements the subgroup keeps.
 uint rankInSubgroup(inout Elements e) {
     uint kept = 0u;
     SLUICE_UNROLL
@@ -276,7 +282,7 @@ uint rankInSubgroup(inout Elements e) {
     return kept;
 }
 
-// Does what rankInSubgroup does, if an invocation has one element per row.
+// Does what rankInSubgroup does, by ballots, if an invocation has one element per row.
 uint rankSingles(inout Elements e) {
     uint kept = 0u;
     SLUICE_UNROLL
@@ -288,7 +294,7 @@ uint rankSingles(inout Elements e) {
     return kept;
 }
 
-// Sets the ranks within the tile. The whole workgroup calls it.
+// Sets e.ranks and e.kept for the whole tile. The whole workgroup calls this.
 void rankElements(inout Elements e) {
     uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
     uint before = wgSubgroupsBefore(subgroupKept, e.kept);
@@ -297,8 +303,9 @@ void rankElements(inout Elements e) {
         e.ranks[row] += before;
 }
 
-// Returns how many elements a tile keeps. The whole workgroup calls it. The loop is not unrolled,
-// because this is called rarely and its code is long.
+// Loads and tests the elements of any tile, and returns how many of them are kept. The whole
+// workgroup calls this. The loop is not unrolled, because this is rarely called and its code is
+// long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
     SLUICE_DONT_UNROLL
@@ -312,8 +319,8 @@ uint tileKept(Tile tile) {
     return total;
 }
 
-// Stores the command's results: `kept`, the number of elements kept in all, and the argument that
-// is computed from it. One invocation calls this.
+// Stores the command's results: `kept`, the number of elements kept in all, and the argument of an
+// indirect dispatch or draw that is computed from it. One invocation calls this.
 void storeResult(uint kept) {
     if (p.resultCount != uvec2(0u)) WordsStored(p.resultCount).w[0] = kept;
     uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);

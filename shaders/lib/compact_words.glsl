@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction of 4-byte elements, or of indices alone, with one kind of output and any
-// test except UNIQUE. Subgroups have at most 32 lanes, but at least as many as a workgroup has
+// Tiles of a compaction of 4-byte elements, which outputs either elements or indices, with any test
+// except UNIQUE. Subgroups have at most 32 lanes, and at least as many lanes as a workgroup has
 // subgroups.
 //
-// A *row* is four consecutive elements of each lane of a subgroup; a lane has kRows of them.
-// Results for a lane's rows are packed into a word with a byte for each row: four bits that say
-// which elements are kept, or a count.
+// A *row* is four consecutive elements of each lane of a subgroup; a lane has kRows rows. A word
+// has a byte for each of a lane's rows. The byte has either four bits that say which of the row's
+// elements are kept, or a count.
 //
 // The includer defines kRingRows, the number of rows, and the array sRing in shared memory, in
 // which kept elements are gathered.
@@ -20,9 +20,9 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-// kKind says what the shader is specialized for: 0 any comparison, 1 any test of bytes or a mask. 2
-// and 3 have shorter code and only write elements: 2 is a comparison of integers that is not
-// inverted, 3 a test of bytes.
+// kKind says which tests the shader is specialized for. 0: any comparison. 1: any test of bytes or
+// a mask. 2: a comparison of integers that is not inverted. 3: a test of bytes. With 2 and 3 the
+// code is shorter, and the output must be elements.
 const bool kComparesWords = kKind == 2u;
 const bool kSelects = kKind == 1u || kKind == 3u;
 bool writesIndices() { return kKind < 2u && p.output_ == uvec2(0u); }
@@ -33,13 +33,13 @@ bool inverts() { return !kComparesWords && hasMode(SLUICE_COMPACT_MODE_INVERT); 
 // -----------------------------------------------------------------------------------------------
 // From memory to bits
 
-// Returns the index of the lane's first element in a tile.
+// Returns the index in the input of the lane's first element of a tile.
 uint laneStart(uint tile) {
     return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u;
 }
 
-// Loads the lane's rows of a whole tile, as far as they are needed, and for tests of bytes or a
-// mask its selectors. Nothing waits for these loads here.
+// Loads what the test and the output need of the lane's part of a whole tile: its elements, and its
+// selectors (bytes or bits of a mask). Nothing waits for the loads here.
 void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     uint at = laneStart(tile);
     if (!kSelects || !writesIndices()) {
@@ -57,8 +57,8 @@ void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     }
 }
 
-// Does what loadRows does for any tile, which has `size` elements. Words behind its end are
-// undefined.
+// Does what loadRows does, for a tile that may be incomplete and has `size` elements. Words past
+// its end are undefined.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     SLUICE_UNROLL
     for (uint row = 0u; row < kRows; row++) {
@@ -75,14 +75,16 @@ void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint sele
     }
 }
 
-// Returns four bits that say which of four keys are in the range that the comparison selects.
+// Returns a bit for each of four elements, or keys of f32 elements: set if it passes the
+// comparison.
 uint inRange(uvec4 v) {
     uvec4 d = v - p.low.x;
     return uint(d.x <= p.span.x) | uint(d.y <= p.span.x) << 1 | uint(d.z <= p.span.x) << 2 |
            uint(d.w <= p.span.x) << 3;
 }
 
-// Returns which elements of the lane are kept, four bits in the byte of each row.
+// Returns a word with a byte for each row. The low four bits of a byte say which of the lane's four
+// elements in that row are kept.
 uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     uint keep = 0u;
     if (kSelects) {
@@ -114,7 +116,8 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
 
-// Counts how many elements of a tile are kept. The lanes of a subgroup call this together.
+// Loads and tests the elements of any tile, and returns how many of them are kept. All lanes of a
+// subgroup call this.
 uint countTile(uint tile) {
     uint kept = 0u, start = tile * kTile, size = min(elementCount() - start, kTile);
     SLUICE_DONT_UNROLL
@@ -133,7 +136,8 @@ uint countTile(uint tile) {
     return subgroupAdd(kept);
 }
 
-// Replaces each byte, of which only the low four bits may be set, by the number of its set bits.
+// Returns the number of set bits of each byte of `keep`, in that byte. Only the low four bits of a
+// byte may be set.
 uint rowCounts(uint keep) {
     uint pairs = keep - (keep >> 1 & 0x05050505u);
     return (pairs & 0x03030303u) + (pairs >> 2 & 0x03030303u);
@@ -142,14 +146,15 @@ uint rowCounts(uint keep) {
 // -----------------------------------------------------------------------------------------------
 // From registers to shared memory, and from there to the output
 
-// If bit `bit` of `keep` is set, puts `value` into the ring at `place` and advances `place`.
+// If bit `bit` of `keep` is set, stores `value` in the ring buffer sRing at `place`, and advances
+// it.
 void putWord(uint keep, uint bit, uint value, inout uint place) {
     if ((keep >> bit & 1u) != 0u) {
         sRing[place] = value;
         place++;
     }
 }
-// Puts those of the four elements of a row that are kept into the ring.
+// Puts those of a row's four `values` that are kept into the ring, from index `place` on.
 void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row, values.x, place);
     putWord(keep, 8u * row + 1u, values.y, place);
@@ -157,9 +162,9 @@ void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row + 3u, values.w, place);
 }
 
-// Stores `count` words of the ring, from index `from` on, to position `to` of the output, as far as
-// the output has room. Invocation 0 begins at the cache line of 128 bytes in which that position
-// lies, so that stores fill whole lines.
+// Stores `count` words of the ring, from index `from` on, at index `to` of the output. Words that
+// exceed the output's capacity are dropped. Invocations are counted from the start of the 128-byte
+// cache line that contains the first word, so that the stores of a subgroup fill whole lines.
 void storeWords(uint from, uint count, uint to) {
     uint capacity = writesIndices() ? p.indexCapacity : p.capacity,
          fits = min(count, capacity - min(to, capacity));
@@ -181,9 +186,9 @@ void storeWords(uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns how many elements the tiles before `tile` keep, by looking back at their published
-// states. The lanes of a subgroup call this together. If a state has not come after p.polls polls,
-// they count that tile themselves.
+// Returns how many elements the tiles before `tile` keep, by looking back at their published states
+// (lookback.glsl). All lanes of a subgroup call this together. If a tile has published nothing
+// after p.polls polls, the lanes count that tile themselves.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
     SLUICE_DONT_UNROLL
@@ -204,10 +209,10 @@ uint lookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// Compacts one tile, which may be incomplete; the whole workgroup does it. For the last tile, it
-// also writes the command's result. Returns how many elements are kept up to the tile's end.
-//   publishes  the tile's count has not been published yet
-//   leaves     this is the workgroup's last tile, after which it leaves the look-back
+// Compacts tile `tile` of `tiles`, whole or not, with the whole workgroup. If it is the last one,
+// writes the command's result. Returns how many elements are kept up to the tile's end.
+//   publishes  true if the tile's count must still be published
+//   leaves     true for the workgroup's last tile: it then counts itself as done (lookbackLeave)
 uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];
@@ -245,7 +250,7 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     }
     uint prefix = lookBack(states, tile);
     if (leaves)
-        lookbackLeave(p.scratch); // the stores hide the latency of its atomic
+        lookbackLeave(p.scratch); // early, so that the stores hide the latency of its atomic
     else
         wgBarrierShared();
     storeWords(0u, kept, prefix);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lets GLSL and CUDA compile the same text: the files of lib/kernels, of which the host compiles
-// some, too. Such a text uses what the three languages share: unsigned arithmetic, structures,
-// functions, arrays and loops. Where they spell something differently, the text uses a macro of
-// this file. Where they need different code, the text calls a function of compat.glsl or
-// src/cuda/lib/compat.cuh, whichever its includer has included.
+// Lets GLSL and CUDA compile the same text, the files of lib/kernels; the host compiles some of
+// them, too. Such a text uses what the three languages share: unsigned arithmetic, structures,
+// functions, arrays and loops. Where the languages spell something differently, it uses a macro of
+// this file. Where they need different code, it calls a function of compat.glsl or
+// src/cuda/lib/compat.cuh. The includer of the text includes one of these two files.
 #ifndef SLUICE_COMPAT_H
 #define SLUICE_COMPAT_H
 
@@ -67,15 +67,15 @@
     ;
 #define SLUICE_SHARED shared
 #define SLUICE_SHARED_UNITS shared // shared memory that is also read in units of 16 bytes
-#define SLUICE_GENERIC(type)       // the includer defines `type`
+#define SLUICE_GENERIC(type)       // a template in C++; in GLSL the includer defines `type`
 #define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
-#define SLUICE_AT(word) word    // the argument of an atomic; in CUDA, a word's address
+#define SLUICE_AT(word) word    // what atomics take: the word; in CUDA, its address
 #define SLUICE_UNROLL_BY(times) // GLSL has no hint for partial unrolling
-// Loops while `condition` holds. A text that uses this knows that the loop ends after at most
-// `limit` iterations. GLSL also counts the iterations, so that a shader's loops are bounded by
-// sizes and not by data.
+// Loops while `condition` holds. The text that uses this guarantees that the loop ends after at
+// most `limit` iterations. GLSL counts the iterations all the same, so that the bound of a shader's
+// loop does not depend on data.
 #define SLUICE_WHILE(limit, condition) for (u32 round = 0u; round < limit && (condition); ++round)
 
 #endif

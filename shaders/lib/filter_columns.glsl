@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The columns of a section of a filter. The whole workgroup works on one section of one tile. This
-// file reads the section's description, finds where its columns stand, and loads and stores their
-// values. layout/filter.h has the numbers of predictors and flags, formulas/filter.h what they
-// compute.
+// The columns of a section of a filter, on which the whole workgroup works. This file reads the
+// section's description, finds where its columns are, and loads and stores their values.
+// layout/filter.h numbers predictors and flags; formulas/filter.h has their arithmetic.
 //
 // Words of the filter_*.glsl files (docs/format.md, 8):
-// - section: a piece of the tile that is filtered by itself: gCount records of gStride bytes, and
-//   perhaps a few bytes at the end, too few for a record.
-// - column: integers of 1, 2 or 4 bytes, one in each record, which stand at the same place in every
-//   record. Integer i belongs to record i. `value` is the integer itself; `residual` is what the
-//   filter has stored for it, its difference from a prediction.
+// - section: a piece of the tile that is filtered by itself. It has gCount records of gStride
+//   bytes, and perhaps a few bytes after them that are too few for a record.
+// - column: integers of 1, 2 or 4 bytes, one in each record, at the same place in every record.
+//   Integer i belongs to record i. Its `value` is the integer itself. Its `residual` is what the
+//   filter has stored for it: the difference from a prediction.
 // - base: another column, whose value is added to a column's value.
 // - row: gWidth records, if the records are an image. The section's first record has number gFirst
 //   in its row.
-// - plane: neighbouring bytes, one of each record: byte b of a column's integers. In scratch every
-//   column has a plane for each of its bytes.
+// - plane: byte b of each of a column's integers, side by side in memory. In scratch every column
+//   has a plane for each of its bytes.
 // - group: columns whose residuals stand side by side in the filtered tile, record by record.
 // - wave: a column that is predicted from the row above, and undone by a wavefront
 //   (filter_wavefront.glsl).
@@ -27,44 +26,44 @@
 #include "memory.glsl"
 #include "scan.glsl"
 
-// This flag in a column's word says that the column gets its final form in scratch (becomesFinal).
-// It is in the bit that is reserved in descriptions.
+// This flag in a column's word says that the column's values are completed in scratch, before
+// records are put together (becomesFinal). In descriptions its bit is reserved, and therefore 0.
 const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
-// Enough words for the description of any valid section: its head, two words about rows, and a word
-// for each run of columns. There are at most kStride runs, since a record has at most kStride
-// bytes.
+// The size of sWindow in words, enough for the description of any valid section: its head, two
+// words about rows, and a word for each run of columns. There are at most kStride runs, since a
+// record has at most kStride bytes.
 const uint kWindow = kStride + 4u;
-const uint kPerLane = 16u; // values that a lane undoes in one step of prefix sums
-// The size of sRow in words: room for the rows that wavefronts of bytes hand to the next band
-// (filter_wavefront.glsl).
+const uint kPerLane = 16u; // values of a lane in one step of undoDifferences
+// The size in words of sRow, in which undoByteWave keeps rows (filter_wavefront.glsl).
 const uint kRowWords = 1024u;
 
-// The words of the description from the section's head on.
+// The words of the description from the head of the current section on, copied from memory.
 shared uint sWindow[kWindow];
 shared FilterReading sReading;
 shared FilterSectionWords sSection; // `size` is in bytes, never SLUICE_FILTER_REST
-// Each column's word, which is explained in kernels/filter_description.h.
+// A word for each column: its place in the record in the lowest byte, then its size, flags,
+// predictor and base (kernels/filter_description.h).
 shared uint sColumn[kStride];
-shared uint sGroup[kStride];    // the byte of the record at which the column's group begins
-shared uint sGroupEnd[kStride]; // [b] is the end of the group that begins at byte b of the record
+shared uint sGroup[kStride];    // the byte of a record at which the column's group begins
+shared uint sGroupEnd[kStride]; // entry b is the end of the group that begins at byte b of a record
 // Byte b of residual i is at byte sFrom + i * sStep + b * sByteStep of the filtered tile.
 shared uint sFrom[kStride], sStep[kStride], sByteStep[kStride];
 shared uint sValues[kStride];    // the byte of scratch at which the column's planes begin
 shared uint sPredicted[kStride]; // the columns with a prediction
 shared uint sWaves[kStride];     // the waves that undoWave undoes, in any order
 shared uint sWaveCount;
-// sBytes says where each byte of a record comes from. x is the byte's place for record 0. y is the
-// distance of places from record to record times 2, plus 1 if the place is in scratch and 0 if it
-// is in the filtered tile. z and w say the same of the byte of the base that is added; z is
-// kNothing if no byte is added.
+// Says for each byte of a record where it comes from. In record i it is byte x + i * (y >> 1) of
+// scratch if bit 0 of y is set, otherwise of the filtered tile. If the column has a base, a byte of
+// the base is added, which z and w locate in the same way. z is kNothing if no byte is added.
 shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 shared uint sPredictedCount;
-// The columns with UP. Those of one byte fill the array from the front, wider ones from the end.
+// The columns with the predictor UP. sByteUps columns of one byte are at the front of sUps, and
+// sWideUps wider ones at its end, from the last element down.
 shared uint sUps[kStride], sByteUps, sWideUps;
 shared uint sStrideReciprocal; // reciprocalOf(gStride)
-// True if the section is what remains of the tile behind the sections of the description.
+// True if the current section is the rest of the tile, after the description's last section.
 shared bool sIsRest;
 shared uint sStatus;
 
@@ -74,13 +73,12 @@ shared uint sStatus;
 uvec2 gDescription, gSource, gTarget, gScratch;
 uint gDescriptionWords, gTileSize;
 uint gPosition; // the byte of the tile at which the section begins
-uint gPlanes;   // the byte at which its residuals begin, behind the headers of packets
+uint gPlanes;   // the byte at which the section's residuals begin, after the headers of packets
 uint gCount, gStride, gWidth, gFirst, gPlaneBytes;
 bool gAnyBase, gAnyUp, gAnyFinal, gAnyByteWave;
 
-// wgOr returns the OR of what all invocations pass. It uses three words in turn. While one word is
-// read, the word that was read in the call before is cleared, so that it is 0 when its turn comes
-// again.
+// wgOr returns the OR of what all invocations pass to it. Calls use the three words of sOr in turn.
+// Each call clears the word of the call before, so one barrier per call is enough.
 shared uint sOr[3];
 uint gOrTurn = 0u;
 
@@ -96,9 +94,10 @@ uint wgOr(uint bits) {
     return result;
 }
 
-// quotient returns at / divisor, by a multiplication with reciprocalOf(divisor). It is exact for
-// `at` below 2^25 and divisors up to 128.
+// Returns 2^32 / divisor, rounded up, by which `quotient` multiplies.
 uint reciprocalOf(uint divisor) { return 0xffffffffu / max(divisor, 1u) + 1u; }
+// Returns at / divisor, rounded down: exact for `at` below 2^25 and divisors up to 128.
+// `reciprocal` is reciprocalOf(divisor).
 uint quotient(uint at, uint divisor, uint reciprocal) {
     uint high, low;
     umulExtended(at, reciprocal, high, low);
@@ -106,7 +105,7 @@ uint quotient(uint at, uint divisor, uint reciprocal) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// The description. All lanes load its words; one invocation reads them.
+// The description. All lanes load its words; one invocation interprets them.
 
 void loadWindow() {
     for (uint k = wgInvocation(); k < kWindow; k += gl_WorkGroupSize.x)
@@ -114,14 +113,16 @@ void loadWindow() {
             sWindow[k] = WordsIn(gDescription).w[sReading.next + k];
 }
 
-// The numbers that addColumn counts while a section is read.
+// Holds what addColumn needs to know while a section is read.
 struct Columns {
-    uint window; // the number of the description's word with which sWindow begins
-    // The numbers of columns with a prediction, with UP and one byte, and with UP and more bytes.
+    uint window; // sWindow[0] is the description's word of this number
+    // How many columns have a prediction; how many of them have the predictor UP and one byte; and
+    // how many have UP and more bytes.
     uint predicted, byteUps, wideUps;
 };
 
-// kernels/filter_description.h calls the next two functions, and explains them.
+// kernels/filter_description.h calls these two functions: descriptionWord returns word `at` of the
+// description, and addColumn stores a column.
 uint descriptionWord(Columns columns, uint at) {
     return sWindow[min(at - columns.window, kWindow - 1u)];
 }
@@ -138,7 +139,7 @@ void addColumn(inout Columns columns, uint column, uint word, uint group) {
 
 #include "kernels/filter_description.h"
 
-// Reads the next section into sSection and the columns' arrays; one invocation calls this.
+// Reads the next section into sSection and the columns' arrays. One invocation calls this.
 void readSection() {
     FilterReading reading = sReading;
     Columns columns = Columns(reading.next, 0u, 0u, 0u);
@@ -157,14 +158,14 @@ void readSection() {
     sStrideReciprocal = reciprocalOf(section.stride);
 }
 
-// Returns whether the column's base breaks a rule. Each invocation tests one column of a section
-// that has been read.
+// Returns whether the column's base breaks a rule of the format. When a section has been read, each
+// invocation calls this for one column.
 bool hasBadBase(uint column) {
     uint word = sColumn[column];
     return isBaseBad(word, sColumn[baseColumn(word, sSection.columns)], sSection.columns);
 }
 
-// Makes the bytes behind the last section a section without columns, which is copied.
+// Makes the bytes after the last section a section without columns, which is copied.
 void readRest() {
     sIsRest = true;
     sSection = FilterSectionWords(gTileSize - gPosition, 0u, 0u, 0u, 0u, 0u, 0u, 0u);
@@ -173,8 +174,8 @@ void readRest() {
 // -----------------------------------------------------------------------------------------------
 // Memory: words and bytes of the tile and of scratch
 
-// Returns 32-bit word `index` of the tile or of scratch (`base`), as the workgroup has last stored
-// it.
+// Returns word `index` of the tile or of scratch; `base` is the address of one of them. After a
+// barrier, the load sees the earlier stores of other lanes of the workgroup.
 uint loadFrom(uvec2 base, uint index) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (kPlainHistory) return WordsPlain(base).w[index];
@@ -182,8 +183,9 @@ uint loadFrom(uvec2 base, uint index) {
     return WordsOut(base).w[index];
 }
 
-// sourceByte returns byte `at` of the filtered tile, scratchByte that of scratch.
+// Returns byte `at` of the filtered tile.
 uint sourceByte(uint at) { return WordsIn(gSource).w[at >> 2] >> 8u * (at & 3u) & 0xffu; }
+// Returns byte `at` of scratch.
 uint scratchByte(uint at) { return loadFrom(gScratch, at >> 2) >> 8u * (at & 3u) & 0xffu; }
 
 void storeScratchWord(uint at, uint value) {
@@ -228,8 +230,8 @@ uvec4 transposed(uvec4 row) {
                        row.x >> 8 & 0x00ff00ffu | row.y & 0xff00ff00u,
                        row.z & 0x00ff00ffu | (row.w & 0x00ff00ffu) << 8,
                        row.z >> 8 & 0x00ff00ffu | row.w & 0xff00ff00u);
-    // even.x has bytes 0 and 2 of rows 0 and 1, even.y has their bytes 1 and 3; even.z and even.w
-    // have the same of rows 2 and 3.
+    // even.x has bytes 0 and 2 of rows 0 and 1, even.y has bytes 1 and 3 of these rows; even.z and
+    // even.w have these bytes of rows 2 and 3.
     return uvec4(even.x & 0xffffu | even.z << 16, even.y & 0xffffu | even.w << 16,
                  even.x >> 16 | even.z & 0xffff0000u, even.y >> 16 | even.w & 0xffff0000u);
 }
@@ -243,10 +245,10 @@ uint baseOf(uint column) { return filterWordBase(sColumn[column]); }
 // Returns a mask with ones in the bits of a value of `bytes` bytes.
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
-// Returns whether the column is a wave of bytes, which is undone by quads (undoByteWave). If many
-// columns are undone at once, many teams share sRow, so each has room for short rows only. If rows
-// do not begin at words, quads are stored byte by byte; a wave of values is then faster, as long as
-// there are four teams to share each column.
+// Returns whether undoByteWave undoes the column, four neighbouring bytes (a *quad*) at once;
+// undoWave would undo it value by value. Its rows must fit in sRow, which several teams share if
+// many columns are undone at once. If the width is not a multiple of 4, quads are stored byte by
+// byte, and undoWave is faster as long as there are four teams to share each column.
 bool isWaveOfBytes(uint column) {
     uint room = sSection.waveBytes <= SLUICE_FILTER_STEP_BYTES
                     ? kRowWords
@@ -255,26 +257,28 @@ bool isWaveOfBytes(uint column) {
            gWidth <= 4u * room && gWidth >= SLUICE_FILTER_QUAD_WIDTH && gWidth < gCount &&
            ((gWidth & 3u) == 0u || 4u * sSection.waveBytes > kTeams);
 }
-// Returns whether the column is a wave that undoWave undoes.
+// Returns whether undoWave undoes the column, value by value.
 bool isWaveOfValues(uint column) {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
 }
-// Returns whether gatherResiduals copies the column's residuals to scratch. It does so for columns
-// of bytes that are undone word by word but whose residuals are not neighbours.
+// Returns whether gatherResiduals first copies the column's residuals to scratch, side by side.
+// This is for columns of bytes that are undone a word at a time, but whose residuals are not
+// neighbours.
 bool isGathered(uint column) {
     return predictorOf(column) != SLUICE_PREDICTOR_NONE && bytesOf(column) == 1u &&
            sStep[column] != 1u &&
            (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(column));
 }
-// Returns whether the column's values, before a base is added, differ from the bytes in its planes.
+// Returns whether the column's values, before a base is added, are something else than the bytes in
+// its planes: rotated, part of a compressed block, or in zigzag form.
 bool isChanged(uint column) {
     uint word = sColumn[column];
     return (word & (kRotated | kBlock)) != 0u ||
            ((word & kZigzag) != 0u && predictorOf(column) == SLUICE_PREDICTOR_NONE);
 }
-// Returns whether the column gets its final form in scratch. That is so if it is changed
-// (isChanged), or if adding its base carries from byte to byte or needs the value of a changed
-// column.
+// Returns whether the column's values are completed in scratch (kFinal). They are if they are
+// changed (isChanged), or if adding the base carries from byte to byte or needs a changed column's
+// value.
 bool becomesFinal(uint column) {
     uint base = baseOf(column);
     return isChanged(column) ||
@@ -282,14 +286,15 @@ bool becomesFinal(uint column) {
 }
 bool needsFinal(uint column) { return (sColumn[column] & kFinal) != 0u; }
 
-// Returns components x and y of sBytes for byte b of a column.
+// Returns where byte b of a column is, in the form of components x and y of sBytes.
 uvec2 placeOf(uint column, uint b) {
     if (predictorOf(column) != SLUICE_PREDICTOR_NONE || needsFinal(column))
         return uvec2(sValues[column] + b * gPlaneBytes, 3u);
     return uvec2(sFrom[column] + b * sByteStep[column], sStep[column] << 1);
 }
 
-// Finds the places of all columns and of all bytes of a record; each invocation takes one column.
+// Fills the arrays that say where columns and the bytes of a record are in memory (sFrom to
+// sBytes). Each invocation takes one column.
 void placeColumns() {
     uint c = wgInvocation(), columns = sSection.columns, area = 0u, word = 0u, total;
     bool isColumn = c < columns, isFinal = false;
@@ -297,8 +302,8 @@ void placeColumns() {
     if (isColumn) {
         word = sColumn[c];
         uint place = word & 0xffu, group = sGroup[c], groupBytes = sGroupEnd[group] - group;
-        // In a single row, the median and the gradient equal the value to the left, and a sum
-        // undoes LEFT faster than a wavefront.
+        // In a section that is a single row, the median and the gradient equal the value to the
+        // left. So LEFT gives the same values, and prefix sums undo it faster than a wavefront.
         if (gFirst + gCount <= gWidth && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
             predictorOf(c) != SLUICE_PREDICTOR_AVERAGE)
             word = word & ~(0xffu << 16) | SLUICE_PREDICTOR_LEFT << 16;
@@ -310,13 +315,13 @@ void placeColumns() {
         isFinal = becomesFinal(c);
         if (isFinal) word |= kFinal;
     }
-    // The columns' words are changed only behind the barrier of this sum, since invocations have
-    // read those of other columns until here (becomesFinal).
+    // wgExclusiveAdd also serves as a barrier. Until here, invocations have read the words of other
+    // columns (becomesFinal). Only after it are these words changed.
     uint values = wgExclusiveAdd(area, total);
     if (isColumn) {
         sColumn[c] = word;
-        // A wave of bytes is stored in words. Its values begin gFirst % 4 bytes behind the start of
-        // a word, so that its rows begin at words if their width is a multiple of 4.
+        // A wave of bytes is stored a word at a time. Its values begin gFirst % 4 bytes after the
+        // start of a word, so that its rows begin at words if their width is a multiple of 4.
         sValues[c] = values + (isWaveOfBytes(c) ? gFirst & 3u : 0u);
     }
     wgBarrierShared();
@@ -357,13 +362,13 @@ uint valueIn(uint column, uint i, bool inScratch) {
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u && !inScratch;
     return hasZigzag ? filterUnzigzag(value, maskOf(bytes)) : value;
 }
-// Returns value i of a column before its final form.
+// Returns value i of a column whose values are not yet completed (kFinal): from scratch if the
+// column has a prediction, which has been undone there, otherwise from the filtered tile.
 uint valueOf(uint column, uint i) {
     return valueIn(column, i, predictorOf(column) != SLUICE_PREDICTOR_NONE);
 }
 
-// loadValue and storeValue access value i of a column in scratch, where columns with a prediction
-// have their values.
+// Loads value i of a column with a prediction from scratch.
 uint loadValue(uint column, uint i) {
     uint value = 0u;
     SLUICE_DONT_UNROLL
@@ -372,6 +377,7 @@ uint loadValue(uint column, uint i) {
     return value;
 }
 
+// Stores value i of a column in scratch.
 void storeValue(uint column, uint i, uint value) {
     SLUICE_DONT_UNROLL
     for (uint b = 0u; b < bytesOf(column); b++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes predictions that are sums of residuals: differences from the records before (LEFT, LEFT2
-// and LEFT3, whose sums are taken once, twice and three times), and UP, which sums down each column
-// of the image. filter_columns.glsl explains record, column, value and plane.
+// Undoes predictions by sums of residuals. LEFT, LEFT2 and LEFT3 are differences from the records
+// before, of which prefix sums are taken once, twice and three times. UP is the difference from the
+// row above, and is summed down each column of the image. filter_columns.glsl explains record,
+// column, value and plane.
 #ifndef SLUICE_FILTER_DIFFERENCES_GLSL
 #define SLUICE_FILTER_DIFFERENCES_GLSL
 
@@ -9,16 +10,14 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-// Where sums go down the columns of an image, this many rows are loaded before the first of them is
-// added, so that their loads are in flight together. kRowsAhead is for columns of bytes,
-// kWideRowsAhead for wider values.
+// How many rows undoByteUps and undoWideUps load before they add the first of them, so that the
+// loads are in flight together.
 const uint kRowsAhead = 4u, kWideRowsAhead = 8u;
 
 // Replaces the team's values, kPerLane in each lane, by their prefix sums, which undoes a
-// difference once. `carry` is the sum of all values of earlier steps; this step's values are added
-// to it.
+// difference once. `carry` is the sum of all earlier values, and this step's are added to it.
 void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
-    // Lanes add up fours first, so that chains of dependent additions stay short.
+    // A lane first adds up groups of four values, so that chains of dependent additions stay short.
     uint sums[kPerLane / 4u], sum = 0u, total;
     SLUICE_UNROLL
     for (uint k = 0u; k < kPerLane; k++) {
@@ -35,15 +34,15 @@ void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
     carry += total;
 }
 
-// A team undoes the differences of a column's first `records` records; `order` is how many times
-// their prefix sums are taken (1 .. 3). One step takes kPerLane records in each lane.
+// A team undoes the differences of a column's first `records` records, by taking prefix sums
+// `order` times (1 .. 3). In one step of the loop each lane takes kPerLane records.
 void undoDifferences(uint column, uint records, uint order) {
     bool inScratch = isGathered(column), hasZigzag = (sColumn[column] & kZigzag) != 0u;
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint from = mix(sFrom[column], sValues[column], inScratch),
          lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
-    // Values that not every step needs are read from shared memory again each time, because
-    // registers are scarce.
+    // Registers are scarce. So what only some steps need, such as sByteStep, is not kept in a
+    // variable, but read from shared memory in each of these steps.
     bool inPlanes = inScratch || sStep[column] == 1u, isBytes = bytesOf(column) == 1u;
     uvec3 carry = uvec3(0u);
     bool isSecond = sgUniform(order > 1u), isThird = sgUniform(order > 2u);
@@ -57,7 +56,8 @@ void undoDifferences(uint column, uint records, uint order) {
     }
     for (uint s = 0u; sgUniform(s < steps); s++) {
         uint values[kPerLane];
-        // If the lowest bytes of the residuals are neighbours, their words were loaded a step ago.
+        // If the residuals' lowest bytes are neighbours, the previous step has loaded them into
+        // `next`.
         if (inPlanes) {
             uint packed[kPerLane / 4u];
             SLUICE_UNROLL
@@ -78,7 +78,7 @@ void undoDifferences(uint column, uint records, uint order) {
                 values[k] = 0u;
         }
         if (!inPlanes || !isBytes) {
-            // Each iteration loads one byte of half of the values. Loading that byte of all values
+            // Each iteration loads one byte of half of the lane's values. Doing this for all values
             // at once would take twice as many registers.
             const uint kHalf = kPerLane / 2u;
             SLUICE_DONT_UNROLL
@@ -104,7 +104,7 @@ void undoDifferences(uint column, uint records, uint order) {
         }
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint o = 0u; o < order; o++) {
-            // The carries rotate, so that the carry of the next order comes first.
+            // The three carries rotate, so that the carry of the next order is always in `carry.x`.
             uint sum = carry.x;
             addPrefixSums(values, sum);
             carry = uvec3(carry.yz, sum);
@@ -119,15 +119,15 @@ void undoDifferences(uint column, uint records, uint order) {
         if (isThird) addPrefixSums(values, carry.z);
 #endif
         if (inScratch && begin < records && begin + kPerLane > records) {
-            // The values replace residuals in scratch. Behind the last value, its word may hold
-            // residuals of the next row, which UP still needs.
+            // The values replace residuals in scratch. The bytes after the last value in its word
+            // may be residuals of the next row, which UP still needs. So they are kept.
             uint kept = loadFrom(gScratch, (from + records - 1u) >> 2);
             SLUICE_UNROLL
             for (uint k = 0u; k < kPerLane; k++)
                 if (begin + k >= records) values[k] = kept >> 8u * (k % 4u);
         }
-        // Where values do not replace residuals, the bytes behind the last value in its word are
-        // padding.
+        // If values do not replace residuals, the bytes after the last value in its word are
+        // padding, and any value may be stored there.
         SLUICE_DONT_UNROLL
         for (uint b = 0u; b < bytesOf(column); b++) {
             uint to = sValues[column] + b * gPlaneBytes + begin;
@@ -143,9 +143,9 @@ void undoDifferences(uint column, uint records, uint order) {
 }
 
 // The whole workgroup undoes UP for columns of one byte. The values of such a column form an image
-// with gWidth pixels in a row. Its first row has no row above; undoDifferences has undone it from
-// the left. An invocation takes four neighbouring pixels, which are one word of a row, and adds
-// each row to the row below.
+// with gWidth pixels in a row. Its first row has no row above, and undoDifferences has already
+// undone it from the left. An invocation takes four neighbouring pixels of every row, which are one
+// word, and adds each row to the row below.
 void undoByteUps() {
     uint quads = (min(gWidth, gCount) + 3u) / 4u, rows = (gCount + gWidth - 1u) / gWidth;
     bool isAligned = (gWidth & 3u) == 0u;
@@ -192,7 +192,7 @@ void undoByteUps() {
     }
 }
 
-// The whole workgroup undoes UP for columns that are wider than a byte, whose first rows are undone
+// The whole workgroup undoes UP for columns wider than a byte. Their first rows have been undone
 // already. An invocation takes one position in the row and sums down all rows.
 void undoWideUps() {
     uint across = min(gWidth, gCount);
@@ -205,8 +205,7 @@ void undoWideUps() {
             SLUICE_UNROLL
             for (uint k = 0u; k < kWideRowsAhead; k++)
                 values[k] = 0u;
-            // Each iteration loads one byte of the value in each row; a loop over bytes keeps the
-            // code short.
+            // Each iteration loads one byte of each row's value. A loop keeps the code short.
             SLUICE_DONT_UNROLL
             for (uint b = 0u; b < bytesOf(column); b++) {
                 uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];

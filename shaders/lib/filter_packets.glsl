@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sections of run-length packets of a Targa file (docs/format.md, 8.4). A packet is a header byte
-// and then pixels; the filtered section has all headers first and then all pixels. A header
-// determines how many bytes its packet has in the output, so a prefix sum of these numbers finds
+// and then pixels. The filtered section has all headers first and then all pixels. A header
+// determines how many bytes its packet takes in the output, so a prefix sum of these numbers finds
 // where each header belongs.
 #ifndef SLUICE_FILTER_PACKETS_GLSL
 #define SLUICE_FILTER_PACKETS_GLSL
@@ -12,9 +12,10 @@
 
 shared uint sPackets; // how many packets there are
 
-// Returns how many packets have exactly `size` bytes together, or 0 if no number of packets has. In
-// scratch, sets a bit for each of their headers, and stores how many bits are set before each word
-// (filterHeaderBits in formulas/filter.h).
+// Returns how many of the section's packets, from the first one on, have `size` bytes together, or
+// 0 if no number of them has. Marks the bytes of the output that are headers: sets a bit in scratch
+// for each, and stores how many bits are set before each word of bits (filterHeaderBits in
+// formulas/filter.h).
 uint countPackets(uint size) {
     const uint kEach = 4u;
     uint lead = gPosition & 3u, bits = filterHeaderBits(size), words = filterHeaderWords(size),

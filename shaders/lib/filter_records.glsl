@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Puts the records of a section together from the planes of its columns, and copies data that is
-// not filtered. A lane takes four records at a time: it loads four neighbouring bytes of each of
-// several planes and makes words of the records from them. Bytes for which this is impossible are
-// put together one by one. filter_columns.glsl explains record, column, base and plane.
+// not filtered. A lane takes four records at a time: it loads four neighbouring bytes from each of
+// several planes and transposes them to words of the records. Bytes for which this is impossible
+// are put together one by one. filter_columns.glsl explains record, column, base and plane.
 #ifndef SLUICE_FILTER_RECORDS_GLSL
 #define SLUICE_FILTER_RECORDS_GLSL
 
@@ -13,12 +13,13 @@
 // Returns the number of the record that has byte `at` of the section.
 uint recordOf(uint at) { return quotient(at, gStride, sStrideReciprocal); }
 
-// Returns the address of scratch if bit 0 of `place` is set, and otherwise that of the filtered
-// tile. `place` is component y or w of an element of sBytes.
+// Returns the address of the memory that holds a byte: scratch if bit 0 of `place` is set,
+// otherwise the filtered tile. `place` is component y or w of an element of sBytes.
 uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
 
-// Returns byte `at` of the records. Behind the last record, returns that byte of the filtered tile:
-// a section may end with bytes too few for a record, which are not filtered.
+// Returns byte `at` of the section, not counting headers of packets. Up to the last record it comes
+// from a plane, and a byte of a base may be added. Bytes after the last record are stored as they
+// are.
 uint planesByte(uint at) {
     bool isRecord = at < gCount * gStride;
     uint i = recordOf(min(at, gCount * gStride));
@@ -32,17 +33,17 @@ uint planesByte(uint at) {
     return (value + mix(0u, more, hasBase)) & 0xffu;
 }
 
-// Stores those bytes of `value`, which is word `word` of the tile, that lie in bytes [begin, end)
-// of the tile.
+// Stores `value` as word `word` of the output, but only those of its bytes that lie in bytes
+// [begin, end) of the tile.
 void storeTileWord(uint word, uint value, uint begin, uint end) {
     uint from = max(begin, 4u * word) - 4u * word, to = min(end, 4u * word + 4u) - 4u * word;
     storeWord(add64(gTarget, 4u * word), value, from, to);
 }
 
-// Writes four records at a time. A lane makes 4 bytes of each of them, at the same place in each;
-// if a record has 3 bytes, a lane makes all 12. Writing begins at byte `lead` of the section,
-// because the output is aligned there. Returns how many bytes were written, or 0 if for some lane
-// neither fromPlanes nor fromValues is true.
+// Writes four records at a time. A lane makes 4 bytes of each of them, at the same place in each.
+// If a record has 3 bytes, a lane makes all 12 bytes. Writing begins at byte `lead` of the section,
+// because the output is aligned there. Returns how many bytes were written. Writes nothing and
+// returns 0 if some lane's bytes lie in memory in neither of the two ways described below.
 uint writeQuads(uint lead) {
     uint bytes = gStride == 3u ? 3u : 4u, total = gCount * gStride;
     uint quads = recordOf((max(total, lead) - lead) >> 2);
@@ -52,8 +53,7 @@ uint writeQuads(uint lead) {
     uint at = lead + bytes * part, record = recordOf(at), byte = at - record * gStride,
          advance = 4u * lanes;
     // fromPlanes: each of the lane's bytes comes from a plane, in which the bytes of four records
-    // are neighbours. fromValues: the lane's four bytes of one record are neighbours in the memory
-    // from which they come.
+    // are neighbours. fromValues: the lane's four bytes of one record are neighbours in memory.
     bool fromPlanes = true, fromValues = bytes == 4u && byte + 4u <= gStride;
     uvec4 first = sBytes[byte];
     uvec2 own[4], base[4];
@@ -116,10 +116,11 @@ uint writeQuads(uint lead) {
     return quads * 4u * gStride;
 }
 
-// Returns word w of the section's output, counted from the word in which the section begins. The
-// first `lead` bytes of word 0 lie before the section. Byte k of the word is a header if bit k of
-// `marks` is set; the other bytes are the next bytes of records, which `pixel` has. `before`
-// headers precede this word. `size` is the section's size.
+// Returns word w of a section with packets: puts the headers between the bytes of records. Words
+// are counted from the one in which the section begins, and the first `lead` bytes of that word lie
+// before the section. Byte k of word w is a header if bit k of `marks` is set. The other bytes are
+// from records, and `pixel` has the next four of these. `before` headers precede the word. `size`
+// is the section's size in bytes.
 uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint size) {
     uint value = 0u;
     uvec4 header;
@@ -138,9 +139,9 @@ uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint s
     return value;
 }
 
-// Writes bytes [0, lead) and [rest, size) of the section, each put together by itself. If the
-// section has packets, `lead` and `rest` are 0, and headers are inserted between the bytes of
-// records.
+// Writes the bytes of the section that writeQuads leaves out, [0, lead) and [rest, size), and looks
+// each of them up by itself. If the section has packets, `lead` and `rest` are 0, and headers are
+// inserted between the bytes of records.
 void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
     uint first = gPosition >> 2, second = (gPosition + rest) >> 2,
          leadWords = mix(0u, ((gPosition + lead + 3u) >> 2) - first, lead != 0u),
@@ -152,13 +153,13 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
         bool isLead = n < leadWords;
         uint word = n + mix(second - leadWords, first, isLead), begin = mix(rest, 0u, isLead),
              end = mix(size, lead, isLead);
-        // If the word begins before the section, `at` is negative, that is, a large unsigned
-        // number.
+        // If the word begins before the section, `at` wraps around, and the bytes before the
+        // section are not `isIn` below.
         uint at = 4u * word - gPosition;
         uint marks = 0u, before = 0u;
         if (hasPackets) {
-            // The word has at most four bytes of records, which begin with number `at`; withHeaders
-            // puts the headers between them.
+            // The word has at most four bytes of records, which begin with byte `at` of all
+            // records. withHeaders puts the headers between them.
             uint all = loadFrom(gScratch, bits + n / 8u), shift = 4u * (n % 8u);
             before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & ((1u << shift) - 1u));
             marks = all >> shift;

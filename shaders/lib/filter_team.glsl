@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A team is the lanes that undo the prediction of one column together: a subgroup, or the whole
+// A team is the lanes that together undo the prediction of a column: a subgroup, or the whole
 // workgroup where subgroups are narrow or emulated. All functions of this file must be called in
 // control flow that is uniform for the whole team.
 #ifndef SLUICE_FILTER_TEAM_GLSL
@@ -21,7 +21,7 @@ layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHist
 // Waits for the whole workgroup, and makes stores to shared memory and scratch visible to it.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
-const uint kTeamTaken = 8u; // teamTake gives the values of this many lanes; every team has them
+const uint kTeamTaken = 8u; // lanes whose values teamTake gives; every team has at least as many
 
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
@@ -82,7 +82,7 @@ void teamTake(uint value, out uint taken[kTeamTaken]) {
         taken[k] = subgroupShuffle(value, k);
 }
 
-// Returns the sum over the lanes before this one; `total` is the sum over all lanes.
+// Returns the sum of `value` over the team's lanes before this one; `total` receives that of all.
 uint teamExclusiveAdd(uint value, out uint total) {
     uint inclusive = sgInclusiveAddShuffled(value);
     total = subgroupShuffle(inclusive, kSubgroupSize - 1u);

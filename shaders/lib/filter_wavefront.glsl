@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Undoes predictions from the row above, by a wavefront. Lane k of a team undoes row k of a *band*,
-// which has as many rows as the team has lanes. Lane k stays one step behind lane k - 1, so that it
-// knows the values above its own in time.
+// which is as many rows as the team has lanes. Lane k stays one step behind lane k - 1, so that the
+// values of the row above are known when it needs them.
 //
-// Words of this file (filter_columns.glsl explains record, column, plane and team's memory):
-// - wave: a column that is undone in this way.
-// - step: a lane does one value (undoWave) or one *quad*, four neighbouring bytes of its row
+// Words of this file (filter_columns.glsl explains record, column and plane, filter_team.glsl
+// explains team):
+// - wave: a column that a wavefront undoes.
+// - step: a lane undoes one value (undoWave) or one *quad*, four neighbouring bytes of its row
 //   (undoByteWave).
 // - batch: kWaveSteps steps of undoWave, whose loads are issued together.
 // - turn: undoWave computes one batch and loads the next.
-// - round: kSteps steps of undoByteWave, whose words pass through shared memory together.
-// - period: how many turns or steps lie between a lane's row and its row in the team's next band.
+// - round: kSteps steps of undoByteWave. Before a round, its residuals are put into shared memory
+//   together, and after it the values are stored from there.
+// - period: how many turns or steps after its row a lane does its row of the team's next band.
 #ifndef SLUICE_FILTER_WAVEFRONT_GLSL
 #define SLUICE_FILTER_WAVEFRONT_GLSL
 
@@ -18,34 +20,35 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-// A step of undoByteWave takes one word (a quad) of each row. A round is kSteps steps. The 32 bytes
-// of each row that a round takes are loaded into shared memory before the round, and their values
-// are stored from there after it.
+// The steps of a round of undoByteWave. In each step a lane does a quad, four bytes of its row, so
+// a round does 32 bytes of each row.
 const uint kSteps = 8u;
-// The distance in words between rows in sStage. It is odd, so that the lanes of a team, each at the
-// same word of its row, access different banks.
+// The distance in words between rows in sStage. It is odd to avoid bank conflicts, since the lanes
+// of a team access the same word of their rows at the same time.
 const uint kPitch = kSteps + 1u;
 
-// Row 0 of a band needs the last row of the band above. Each team keeps that row here. Lanes that
-// need no row above read the last word instead, which is never written, so that the load needs no
-// branch.
+// Each team keeps here the last row of a band (as many rows as the team has lanes), because the
+// first row of the next band needs it. Lanes that need no row above read the last word of the
+// array, which is never written, so that their load needs no branch.
 shared uint sRow[kRowWords + 1u];
 shared uint sStage[gl_WorkGroupSize.x * kPitch]; // the words of a round: residuals, then values
 
 // Returns how many rows the section has.
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
-const uint kWaveSteps = kTeamTaken; // steps of a batch
-// Where several teams share a column, a band runs this many batches behind the band above it. The
-// quotient is how many batches that band's last row is behind its first row. 3 more are needed
-// because the last row is loaded from scratch one batch ahead, its last bytes are stored one batch
-// late, and stores become visible in the turn after them.
+const uint kWaveSteps = kTeamTaken; // steps of a batch of undoWave
+// Where several teams share a column, a band runs this many batches (of kWaveSteps steps) behind
+// the band above it. The first summand is how many batches the last row of a band is behind its
+// first row. Three more are needed: the next band loads this last row from scratch one batch ahead,
+// the row's last bytes are stored one batch late, and stores become visible only in the turn after
+// them.
 const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 3u;
-// A batch's bytes of a plane may begin anywhere in a word, so they touch this many words.
+// The bytes of a plane that a batch takes may begin anywhere in a word, so they lie in up to this
+// many words.
 const uint kWaveWords = kWaveSteps / 4u + 1u;
 
-// Copies the residuals of a wave to scratch, one plane for each byte, where the values will replace
-// them.
+// Copies the residuals of a wave, a column that a wavefront undoes, to scratch, with a plane for
+// each byte of a value. undoWave replaces them there by the values.
 void gatherWave(uint column) {
     for (uint i = 4u * wgInvocation(); i < gCount; i += 4u * gl_WorkGroupSize.x) {
         uvec4 value;
@@ -59,15 +62,16 @@ void gatherWave(uint column) {
 }
 
 // Returns a bit for each of kWaveSteps neighbouring records of a row, set if the record belongs to
-// the section. x is the position in the row of the first of these records, negative if it lies
-// before the row; `first` is the number in the section of that record. A row has `columns` records.
+// the section. Two numbers locate the first of these records: x is its position in the row,
+// negative if it lies before the row, and `first` is its number in the section. A row has `columns`
+// records.
 uint recordsFrom(uint x, uint columns, uint first) {
     int begin = max(max(-int(x), -int(first)), 0),
         end = min(min(int(columns - x), int(gCount - first)), int(kWaveSteps));
     return begin < end ? (1u << end) - (1u << begin) : 0u;
 }
 
-// Stores those bytes of a word of scratch whose bits in `ready` are set.
+// Stores the bytes of `word` at byte `at` of scratch: byte k only if bit k of `ready` is set.
 void storeReady(uint at, uint word, uint ready) {
     if (ready == 15u) {
         storeScratchWord(at, word);
@@ -81,16 +85,17 @@ void storeReady(uint at, uint word, uint ready) {
 // Undoes a column of values of any size, one record per step. If the section is a single row, lane
 // 0 does all records.
 //
-// `teams` teams share the column; this team does the bands whose number is `part` modulo `teams`.
-// If there are several teams, the whole workgroup calls this, and a barrier separates the turns;
-// hasColumn is false for a team that only takes part in the barriers. A turn computes one batch and
-// loads the next, so a band takes one turn more than it has batches.
+// `teams` teams share the column. Each does bands (kTeamSize rows each) in turn: this team those
+// whose number is `part` modulo `teams`. If there are several teams, the whole workgroup calls
+// this, and a barrier separates the turns. A team with hasColumn = false only takes part in the
+// barriers. A turn computes one batch and loads the next, so a band takes one turn more than it has
+// batches.
 void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     bool oneLine = gCount <= gWidth;
     uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column),
          mask = maskOf(bytes), predictor = predictorOf(column);
-    // Values are kept with `bias` added, so that the median and the average of signed values come
-    // out right in unsigned arithmetic. Bytes without a base are unsigned, so their bias is 0.
+    // Values are kept with `bias` added, so that unsigned arithmetic gives the right median and
+    // average of signed values. Bytes without a base are unsigned, so their bias is 0.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
     uint bands = (rows + kTeamSize - 1u) / kTeamSize;
@@ -103,10 +108,11 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     // `turn` counts the turns of this band; it is negative before the first one.
     uint band = part, turn = 0u - part * kWaveLag;
     uint value = bias, left = bias, upLeft = bias;
-    uint before = 0u; // bit k is set if the batch before has a record in step k
-    // The words of residuals, and the words of the row above. Component b has byte b of the values.
+    uint before = 0u; // bit k is set if the previous batch has a record in step k
+    // words[n] are loaded words of residuals, `above` is a word of the row above. In each vector,
+    // component b is of the plane with byte b of the values.
     uvec4 words[kWaveWords], above = uvec4(0u);
-    uvec4 tails = uvec4(0u); // the last word of the batch before, for each plane
+    uvec4 tails = uvec4(0u); // for each plane, the last word of values of the previous batch
     SLUICE_UNROLL
     for (uint n = 0u; n < kWaveWords; n++)
         words[n] = uvec4(0u);
@@ -115,17 +121,17 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
         if (sgUniform(teams > 1u)) wgBarrierAll();
         teamBarrierAll();
         if (sgUniform(hasColumn && band < bands && turn <= batches)) {
-            // `first` is the number of the lane's record in the first step of this batch; it may
-            // lie before the row. For row 0 of the band, the first kWaveSteps lanes load the values
-            // above: lane k loads the one that lane 0 needs in step k. `over` is the number of that
-            // record.
+            // `first` is the number, in the section, of the lane's record in the first step of this
+            // batch; it may lie before the row. Lane 0 has no lane above, so the first kWaveSteps
+            // lanes load the values above its row: lane k loads the one that lane 0 needs in step
+            // k. `over` is the number of that record.
             uint x = (turn - 1u) * kWaveSteps - lane;
             uint row = band * kTeamSize + lane, first = row * gWidth + from + x - gFirst;
             uint over = (band * kTeamSize - 1u) * gWidth + from + (turn - 1u) * kWaveSteps +
                         min(lane, kWaveSteps - 1u) - gFirst;
             uint records = turn != 0u && row < rows ? recordsFrom(x, columns, first) : 0u;
-            // If the section is taken as one row although it reaches into a second one, the first
-            // record of that second row has no left neighbour.
+            // If the section is taken as one row but reaches into a second one, the first record of
+            // the second row has no left neighbour. `begins` has the bit of its step.
             uint begins = oneLine && gWidth - gFirst - first < kWaveSteps
                               ? 1u << (gWidth - gFirst - first)
                               : 0u;
@@ -156,8 +162,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                             loadFrom(gScratch,
                                      plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, lastWord)));
                 }
-            // Above the first band and before the beginning of a row, values count as 0, which is
-            // kept as `bias`.
+            // Above the first band and left of a row, values count as 0, which is kept as `bias`.
             SLUICE_UNROLL
             for (uint k = 0u; k < kWaveSteps; k++)
                 taken[k] = bias;
@@ -175,7 +180,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                 values[k] = value ^ bias;
             }
             // Only whole words are stored. Bytes at the end of the batch that do not fill a word
-            // wait for the next batch, unless the row ends here.
+            // are kept for the next batch, unless the row ends here.
             uint odd = first & 3u, ready = before >> (kWaveSteps - odd) | records << odd;
             bool ends =
                 int(x + kWaveSteps) >= int(columns) || int(first + kWaveSteps) >= int(gCount);
@@ -183,7 +188,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
             SLUICE_DONT_UNROLL
             for (uint b = 0u; b < bytes; b++) {
                 uint to = sValues[column] + b * gPlaneBytes + (first & ~3u);
-                uint packed[kWaveWords + 1u]; // packed[0] is the last word of the batch before
+                uint packed[kWaveWords + 1u]; // packed[0] is the last word of the previous batch
                 packed[0] = tails.x;
                 SLUICE_UNROLL
                 for (uint n = 0u; n < kWaveSteps / 4u; n++)
@@ -211,9 +216,9 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     }
 }
 
-// Undoes all waves except waves of bytes. If there are more teams than such waves, several teams
-// share the bands of each wave, unless rows are so short that a team finishes a band before the
-// next band could start.
+// Undoes all waves (columns that a wavefront undoes), except those that undoByteWave undoes. If
+// there are more teams than such waves, several teams share the bands of each wave, unless rows are
+// so short that a team finishes a band before the next band could start.
 void undoWaves() {
     uint waves = sWaveCount, bands = (rowsOf() + kTeamSize - 1u) / kTeamSize;
     uint teams = clamp(kTeams / max(waves, 1u), 1u, bands);
@@ -229,24 +234,23 @@ void undoWaves() {
 // The properties of undoByteWave's wave, in which a lane does a quad (four bytes) per step.
 struct Wave {
     uint above;  // where the team's words begin in sRow
-    uint quads;  // quads of a row
+    uint quads;  // the number of quads in a row
     uint period; // steps between a lane's row and its row in the next band
-    uint shift;  // by how many bits residuals are shifted in the words that hold them
-    uint bias;   // xor with this maps four signed bytes to unsigned ones in the same order
+    uint shift;  // the bit of a loaded word at which the residuals of a quad begin
+    uint bias;   // XOR with it maps four signed bytes to unsigned ones in the same order
     bool hasZigzag;
 };
 
-// The values that a lane keeps of its row from step to step.
+// Holds what a lane of undoByteWave keeps of its row from step to step.
 struct WaveRow {
     uint quad;   // number of the quad to do in this step
-    uint last;   // the word of residuals that was read before
+    uint last;   // the word of residuals that the previous step read
     uint result; // the values of the previous quad
-    // The last value of the quad before, and the value above it.
+    // The last value of the previous quad, and the value in the row above it.
     uint left, upLeft;
 };
 
-// Undoes a quad of the lane's row. `s` is the number of the step. sStage[at] has the residuals and
-// receives the values.
+// Undoes the lane's quad of step `s`. sStage[at] has its residuals and receives its values.
 void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow row) {
     uint lane = teamLane(), quad = row.quad, bias = wave.bias;
     uint up = teamBefore(row.result), loaded = sStage[at];
@@ -255,9 +259,8 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     uint packed = shiftedWord(row.last, loaded, wave.shift);
     row.last = loaded;
     packed = mix(packed, filterUnzigzagBytes(packed), wave.hasZigzag);
-    // The section's first row begins with its record gFirst. The residuals of the records before
-    // that count as 0. `before` is how many records, from this quad's first one on, lie before
-    // record gFirst.
+    // The section's first row may lack its first gFirst records, whose residuals count as 0.
+    // `before` is how many of these records lie at or after the beginning of this quad.
     uint before =
         mix(0u, gFirst - min(gFirst, 4u * max(s, 1u) - 4u), lane == 0u && s < wave.period);
     packed &= mix(0xffffffffu << 8u * min(before, 3u), 0u, before >= 4u);
@@ -287,7 +290,7 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
 }
 
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-// Does a round of steps, beginning with step `s`; the lane's words begin at sStage[own]. The
+// Does the kSteps steps of a round, from step `s` on. The lane's words begin at sStage[own]. The
 // barrier is needed after every second step, so two steps stand in the body of the loop. If a
 // branch skipped every other barrier instead, NVIDIA's compiler (driver 580) would take the flow
 // for divergent and add eight MATCH.ANY instructions to each step.
@@ -303,17 +306,17 @@ void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow 
 }
 #endif
 
-// Undoes a wave of bytes, one quad per step. A lane goes on with its row of the next band without
-// waiting, because a period is so long that the last row of this band is in sRow by then. Steps
-// behind the end of a row compute nothing of use. Residuals are loaded a round ahead. Residuals and
+// Undoes a wave of bytes, one quad per step. A lane goes from the end of its row to its row of the
+// next band without waiting: a period is so long that the last row of this band is in sRow by then.
+// Steps past the end of a row have no effect. Residuals are loaded a round ahead. Residuals and
 // values pass through sStage, 32 bytes of each row at once, so that a load or store of a team of 32
-// lanes touches 4 rows and not 32. The code of the steps exists once for each predictor, the rest
-// of this function only once.
+// lanes touches 4 rows and not 32. Only the code of the steps is compiled once for each predictor.
 void undoByteWave(uint predictor, uint column) {
     uint lane = teamLane(), quads = (gWidth + 3u) / 4u, rows = rowsOf(),
          period = max(quads + 1u, kTeamSize + 1u);
     uint steps = (rows + kTeamSize - 1u) / kTeamSize * period + kTeamSize;
-    // Values of a column with a base are compared as signed numbers.
+    // In a column with a base, values are compared as signed numbers. For this, `bias` is XORed to
+    // them.
     uint word = sColumn[column], bias = mix(0u, 0x80808080u, word >> 24 != 0u);
     bool hasZigzag = (word & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u,
          inScratch = isGathered(column);
@@ -324,26 +327,27 @@ void undoByteWave(uint predictor, uint column) {
     for (uint q = lane; q < quads; q += kTeamSize)
         // Values above the image are 0.
         sRow[above + q] = bias;
-    // One load or store of the team covers 8 words of each of kRows rows. This lane moves word
+    // One load or store of the team moves kSteps words of each of kRows rows. This lane moves word
     // `part` of rows `group`, `group` + kRows, and so on.
     const uint kRows = kTeamSize / kSteps;
     uint part = lane % kSteps, group = lane / kSteps, own = stage + lane * kPitch,
          others = stage + group * kPitch + part;
-    uint rowsStep = kRows / 4u * gWidth - kRows; // words from one of the lane's loads to the next
-    // A band has a whole number of words, so all rows of a lane need the same shift.
+    uint rowsStep = kRows / 4u * gWidth - kRows; // words in memory between two loads of the lane
+    // A band has a whole number of words. So the residuals of a lane's rows, one in each band, all
+    // begin at the same byte of a word and need the same shift.
     uint bandWords = kTeamSize / 4u * gWidth;
     uint shift = 8u * ((from + lane * gWidth - gFirst) & 3u);
-    // Places count words along row `group` of one band after the other, `period` of them a band.
-    // loadPlace is the place, in its period, of the next word that this lane loads; loadIndex is
-    // the same word's index in memory. A lane with part < group begins in the period before. Loads
-    // are one word ahead of the quads, because a quad may lie in two words; hence the - 1u in
-    // storeAt.
+    // The words that this lane moves are numbered along row `group` of one band, then along that
+    // row of the next band, and so on, with `period` numbers for each band. The next word to load
+    // has number loadPlace in its band and index loadIndex in memory. If part < group, the lane
+    // starts in the band before. Loads are one word ahead of the quads, because a quad may lie in
+    // two words; so storeAt subtracts 1.
     bool isBefore = part < group;
-    uint jump = bandWords - period; // words from a period's end in memory to the next band's row
+    uint jump = bandWords - period; // words to skip in memory between two bands
     uint loadPlace = part - group + mix(0u, period, isBefore);
     uint loadIndex = uint((int(from) - int(gFirst) + int(group * gWidth)) >> 2) + part - group -
                      mix(0u, jump, isBefore);
-    // The next word that this lane stores is word storePlace of the period, and begins with record
+    // The next word that this lane stores has number storePlace in its band, and begins with record
     // storeAt.
     uint storePlace = loadPlace,
          storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - mix(0u, jump, isBefore));
@@ -373,7 +377,8 @@ void undoByteWave(uint predictor, uint column) {
         for (uint k = 0u; k < kSteps; k++) {
             waveStep(predictor, wave, s + k, own + k, row);
             if (k % 2u == 1u)
-                // A barrier after every second step is enough, as waveRound explains.
+                // A barrier after every second step is enough, because lane 0 reads from sRow only
+                // what was stored two steps ago or earlier.
                 teamBarrier();
         }
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The last step of the float codec (docs/format.md, 6.1): merges symbols with the raw bits, which
-// are the bits of elements that are not coded. A tile has the raw bits in up to three *planes*: one
-// of 2 bytes, one of a byte, and one of 2 to 4 bits for each element.
+// The last step of the float codec (docs/format.md, 6.1): merges symbols, the bits that were coded,
+// with *raw bits*, the bits of elements that are stored as they are. A tile has its raw bits in up
+// to three *planes*: one with 2 bytes, one with a byte, and one with 2 to 4 bits for each element.
 #ifndef SLUICE_FLOAT_ELEMENTS_GLSL
 #define SLUICE_FLOAT_ELEMENTS_GLSL
 
@@ -9,8 +9,8 @@
 #include "float_tensor.glsl"
 #include "units.glsl"
 
-// Returns what the plane of bytes has for 8 elements. As everywhere in this file, `eight` is the
-// number of the first element in the tile, divided by 8.
+// Returns the raw (uncoded) bits of 8 elements that are stored in the plane of bytes. Everywhere in
+// this file, `eight` is the number of the first of these elements in the tile, divided by 8.
 uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
 // The raw bits of 8 elements, from all planes that their type has.
@@ -18,12 +18,12 @@ struct FloatRaw {
     uvec4 low;  // the low halves of fp32 elements, two in a word
     uvec2 high; // a byte of each element
     uint bits;  // 2 to 4 bits of each element
-    uint next;  // the word behind `bits`, where elements have 3 bits
+    uint next;  // with 3 bits per element: the word that has the last of these bits
 };
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
-// Loads the raw bits of 8 elements. For types with 3 bits an element, `at` and `next` are the
-// numbers of the words of the plane that have the first and the last of these bits.
+// Loads the raw bits of 8 elements. If 3 bits of each are in the plane of bits, these 24 bits may
+// lie in two words; `at` and `next` are the indices of the first and the last word.
 FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
     FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32) raw.high = floatRawBytes(eight);
@@ -46,17 +46,16 @@ FloatRaw floatRaw(uint type, uint eight) {
     return floatRawAt(type, eight, 3u * eight >> 2, (3u * eight + 2u) >> 2);
 }
 
-// Loads the raw bits of this lane's elements of a row that is not the tile's last. It takes less
-// arithmetic than floatRaw: in such a row the word behind the lane's own exists, so it may be
-// loaded even if the lane does not need it.
+// Loads the raw bits of this lane's elements in any row but the tile's last one. This takes less
+// arithmetic than floatRaw, since the word after the lane's own exists and may be loaded.
 FloatRaw floatRawOfRow(uint type, uint row) {
     uint at = 24u * row + (3u * lgLane() >> 2);
     return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
 }
 
-// Returns the 2 to 4 bits of each of the lane's elements, those of the first one lowest. With 3
-// bits, two words are joined here. Where they are loaded, NVIDIA's compiler (driver 580) would make
-// the first step of the row wait for them.
+// Returns the raw bits of the lane's elements from the plane of 2 to 4 bits, those of the first
+// element lowest. With 3 bits, this function joins the two words, and not floatRawAt: there
+// NVIDIA's compiler (driver 580) would make the first step of the row wait for the loads.
 uint floatBits(uint type, FloatRaw raw) {
     if (type != kFloatF16 && type != kFloatE5m2) return raw.bits;
     uint shift = (3u * lgLane() & 3u) * 8u;
@@ -68,20 +67,22 @@ uint floatSelect(uint symbols, uint other) {
     return (symbols & gFloatMask) | (other & ~gFloatMask);
 }
 
-// floatBf16 returns 8 elements of bf16 (or the upper halves of 8 elements of fp32), floatF16
-// returns 8 elements of fp16, two in a word. `row` has the symbols as floatRow returns them.
+// Returns 8 elements of bf16, or the upper halves of 8 elements of fp32, two in a word. `row` has
+// their symbols, as floatRow returns them; `raw` has a byte for each element.
 uvec4 floatBf16(uvec4 row, uvec2 raw) {
     uvec4 words;
     SLUICE_UNROLL
     for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
-        // The product contains each byte twice, so that its highest bit, the sign, stands above the
-        // exponent and the others below it.
+        // The product has each raw byte twice in its element's half of the word. In the upper copy
+        // the highest bit is the sign, which is in its place above the exponent. In the lower copy
+        // the other bits are in their place below it.
         words[i] = floatSelect(row[i], ((two & 0xffu) + (two & 0xff00u) * 256u) * 257u);
     }
     return words;
 }
 
+// Returns 8 elements of fp16, two in a word, from their symbols in `row` and their raw bits.
 uvec4 floatF16(uvec4 row, FloatRaw raw) {
     uvec4 words;
     uint bits = floatBits(kFloatF16, raw);
@@ -89,9 +90,9 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     for (uint i = 0u; i < 4u; ++i) {
         uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u,
              down = (i & 1u) * 6u;
-        // The products move an element's lower two bits to bit 8 or 24 and up, and its sign, the
-        // highest of the 3 bits, to bit 15 or 31. Their terms do not overlap, so nothing is
-        // carried.
+        // `six` has the 3-bit fields of two elements. The products move the lower two bits of a
+        // field to bits 8 and 9 (or 24 and 25), and its highest bit, the sign, to bit 15 (or 31).
+        // Their terms do not overlap, so nothing is carried.
         uint high =
             (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
         words[i] =
@@ -100,8 +101,8 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     return words;
 }
 
-// Returns four elements of one byte. `first` and `second` are words of the row, with two symbols
-// each; the lowest bits of `raw` belong to the first element. An element's raw bits are put into
+// Returns four elements of one byte each. `first` and `second` are words of a row, with two symbols
+// each. The lowest bits of `raw` belong to the first element. An element's raw bits are put into
 // its byte twice: at the lowest bits, and shifted so that the sign is in its place. floatSelect
 // then takes all other bits from the symbol.
 uint floatFour(uint type, uint first, uint second, uint raw) {
@@ -122,8 +123,7 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
     return floatSelect(symbols, other);
 }
 
-// Joins 8 symbols with their raw bits. Returns the elements as they lie in memory, in as many of
-// the first words as they need.
+// Joins 8 symbols with their raw bits to elements, which fill the first words of the result.
 uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     uint words[8];
     SLUICE_UNROLL

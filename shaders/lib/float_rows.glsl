@@ -11,24 +11,25 @@
 #include "float_stream.glsl"
 #include "float_table.glsl"
 
-// Returns a word of a row whose two symbols are the first symbols of the two entries.
+// Joins the first symbols of two entries of the table, `first` and `second`, to a word of a row.
 uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16
                              : (first & 0xffffffu) | (second & 0xff0000u) << 8;
 }
 
-// Returns the length of an entry's first code.
+// Returns the length in bits of the code of an entry's first symbol.
 uint floatFirstLength(uint type, uint entry) { return entry >> floatLengthShift(type) & 15u; }
 
-// Returns a bit for each of the row's four words, set if the word has only one symbol.
+// Returns a bit for each of the row's four words, set if the word has one symbol instead of two.
 uint floatMissing(uvec4 row) {
     uvec4 bits = row & kFloatShort;
     return bits.x >> 6 | bits.y >> 5 | bits.z >> 4 | bits.w >> 3;
 }
 
-// Appends the first symbol of `entry` to the row. The last word that has only one symbol gets the
-// symbol that follows it, and all later symbols move forward by one place. `missing` is what
-// floatMissing has returned, and is not 0; its highest bit is cleared.
+// Appends the first symbol of `entry` to the row. The symbols after the last gap move forward by
+// one place to close the gap, and the new one follows them. A gap is the place of the second symbol
+// in a word that has only one. `missing` is what floatMissing has returned, and is not 0; its
+// highest bit, which stands for this gap, is cleared.
 uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
     missing &= ~(1u << last);
@@ -40,10 +41,10 @@ uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     return result;
 }
 
-// Decodes one symbol in each lane that still misses symbols.
+// Decodes one symbol in each lane whose row still misses symbols.
 void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     bool some = true;
-    // If only another group in lockstep misses symbols, this one takes no words.
+    // Takes no words if only another lane group in lockstep misses symbols.
     if (kLockstep) some = lgBallot(missing != 0u) != 0u;
     floatTake(some);
     uint entry = floatEntry(floatNext());
@@ -53,9 +54,9 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// Decodes the symbols that the look-ups have left over, in up to four steps of one symbol per lane.
-// The lanes take at most 64 words in two steps, so the ring must move after every second one
-// (float_stream.glsl). `ahead` and `aheadOf` are the arguments of floatMove.
+// Decodes the symbols that the look-ups of a row have not found, in up to four steps of one symbol
+// per lane. The lanes take at most 64 words in two steps, so the ring must move after every second
+// step (float_stream.glsl). `ahead` and `aheadOf` are the arguments of floatMove.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
 // In the narrow and emulated forms the steps are a loop, because written out they take too long to
@@ -67,7 +68,7 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
         floatSingle(type, row, missing);
     }
 #else
-    // Here they are no loop, because one inside the loop over rows would make NVIDIA's compiler
+    // Here the steps are no loop. A loop inside the loop over rows would make NVIDIA's compiler
     // (driver 580) use four more registers.
     floatMove(ahead, aheadOf);
     if (wgAnyLane(missing != 0u)) {
@@ -85,9 +86,9 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     return row;
 }
 
-// Decodes a row that is not in the tail. Returns the symbols, two in each word. A group that is not
-// `on` takes part only because it is in lockstep with one that is. The look-ups are no loop,
-// because NVIDIA's compiler (driver 580) does not unroll loops with subgroup operations behind
+// Decodes a row that is not in the tail. Returns the symbols, two in each word. A lane group that
+// is not `on` takes part only because it is in lockstep with one that is. The look-ups are no loop,
+// because NVIDIA's compiler (driver 580) does not unroll loops with subgroup operations after
 // branches, and arrays that are indexed in such loops go to memory.
 uvec4 floatWholeRow(uint type, bool on) {
     on = on || !kLockstep;
@@ -124,12 +125,13 @@ uvec4 floatWholeRow(uint type, bool on) {
     return row;
 }
 
-// In the tail, gFloatTail has the lane's remaining bits, the next one highest, with zeros behind
-// the last one. gFloatTailBits is how many there are.
+// In the tail, gFloatTail has the lane's remaining bits, the next one highest, followed by zeros.
+// gFloatTailBits is the number of these bits.
 uvec2 gFloatTail;
 uint gFloatTailBits;
 
-// Begins the tail. `whole` says that rows came before it, so that lanes have bits left.
+// Begins the tail, the tile's last rows. `whole` is true if other rows came before it, so that the
+// lanes have bits left.
 void floatTailBegin(bool whole) {
     // True if the first of the lane's two words has been used up.
     bool turned = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
@@ -139,8 +141,9 @@ void floatTailBegin(bool whole) {
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
 }
 
-// Takes an entry: one symbol if `single` is set, otherwise two symbols if both fit. A lane that has
-// too few bits for that first takes 16 more. In lanes that are not `on` nothing changes.
+// Returns the table's entry for the lane's next bits and removes their codes: one code if `single`
+// is set, otherwise all codes of the entry. A lane that has too few bits first takes 16 more from
+// the list. Lanes that are not `on` keep their bits.
 uint floatTailEntry(uint type, bool on, bool single) {
     uint entry = floatEntry(gFloatTail.x);
     uint needed = single                        ? floatFirstLength(type, entry)
@@ -164,7 +167,7 @@ uint floatTailEntry(uint type, bool on, bool single) {
     return entry;
 }
 
-// Decodes a row of the tail. Parameters and result are as in floatWholeRow.
+// Decodes a row of the tail. Returns the symbols, two in each word, as floatWholeRow does.
 uvec4 floatTailRow(uint type, bool on) {
     on = on || !kLockstep;
     uvec2 ahead = floatAhead();

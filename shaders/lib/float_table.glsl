@@ -7,13 +7,14 @@
 #include "loops.glsl"
 #include "float_tensor.glsl"
 
-// Returns the entry for the codes at the upper end of a word.
+// Returns the table's entry for the highest kFloatMaxBits bits of `bits`.
 uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
 
-// Returns the length of a symbol's code.
+// Returns the length of a symbol's code in bits, or 0 if it has no code.
 uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
-// Returns the length of the code with which 12 bits begin.
+// Returns the length of the code with which the kFloatMaxBits bits of `bits` begin. Codes are
+// ordered by length, so comparing with the end of each length's codes finds it.
 uint floatLengthAt(uint bits) {
     uint codeLength = 1u;
     SLUICE_UNROLL
@@ -22,21 +23,22 @@ uint floatLengthAt(uint bits) {
     return codeLength;
 }
 
-// These functions say how entries are laid out for each type. floatFirstAt is the lowest bit of the
-// first symbol, floatMask says which bits of a symbol count, and floatLengthShift is the lowest bit
-// of the length of the first code.
+// Returns the bit of an entry at which its first symbol begins.
 uint floatFirstAt(uint type) {
     const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
     return places[min(type, kFloatTypes - 1u)];
 }
+// Returns the mask of the bits that a symbol may have in elements of this type.
 uint floatMask(uint type) {
     const uint masks[kFloatTypes] = uint[kFloatTypes](255u, 31u, 255u, 15u, 31u, 255u, 63u);
     return masks[min(type, kFloatTypes - 1u)];
 }
+// Returns the bit of an entry at which the length of its first code begins.
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
-// Returns an entry with one symbol: the one whose code begins the 12 bits of `bits` and has
-// `codeLength` bits.
+// Returns an entry with one symbol: the one whose code has `codeLength` bits and begins the
+// kFloatMaxBits bits of `bits`. The last three parameters are the results of floatMask,
+// floatFirstAt and floatLengthShift.
 uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint lengthAt) {
     uint symbol =
         sFloatSorted[((bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength]) & 255u];
@@ -45,7 +47,7 @@ uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint leng
 
 // The whole workgroup builds the table of the tensor that floatTensor has loaded.
 void floatTable() {
-    // This barrier waits until all lanes are done with the table before.
+    // This barrier waits until all lanes are done with the previous table.
     wgBarrierShared();
     if (wgInvocation() < 32u) {
         sFloatCounts[wgInvocation() & 15u] = 0u;
@@ -74,8 +76,8 @@ void floatTable() {
         if (i < kFloatMaxBits) code <<= 1;
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
-    // A symbol's index is the number of symbols with shorter codes, plus the number of lower
-    // symbols with codes of its length.
+    // A symbol's index in sFloatSorted is the number of symbols with shorter codes, plus the number
+    // of lower symbols with codes of the same length.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint codeLength = floatCodeLength(symbol), place = 0u;
         if (codeLength != 0u && codeLength <= kFloatMaxBits) {
@@ -109,8 +111,8 @@ void floatTable() {
             sFloatTable[k] = entry;
         }
     }
-    // Then each entry gets its second symbol, which is the first symbol of the entry for the bits
-    // that remain. That entry may have a second symbol already; it is not looked at.
+    // Then each entry gets its second symbol: the first symbol of the entry for the bits after its
+    // first code. Whether that entry has its own second symbol already does not matter.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
     SLUICE_DONT_UNROLL

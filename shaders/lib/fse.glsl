@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables in a shader: kernels/fse.h, with 1.5 KB of shared memory for the tables of each lane
-// group.
+// FSE tables in a shader: kernels/fse.h with the functions that it needs. The tables of each lane
+// group take 1.5 KB of shared memory.
 //
 // A shader that includes this file must enable GL_GOOGLE_include_directive. The file includes
 // layout/fse.h, memory.glsl and lanes.glsl; lanes.glsl describes the forms of a lane group, the
@@ -12,7 +12,7 @@
 #include "compat.glsl"
 #include "layout/fse.h"
 
-#ifndef SLUICE_FSE_MEMORY // the includer has it
+#ifndef SLUICE_FSE_MEMORY // defined if the includer provides the shared memory
 const uint kSlotWords = (1u << SLUICE_FSE_LOG_MAX) / 4u;
 shared uint sSlots[kGroupsPerWorkgroup * kSlotWords];
 shared uint sSymbols[kGroupsPerWorkgroup * SLUICE_FSE_SYMBOLS];
@@ -26,7 +26,8 @@ SlotMemory slotMemory(uint group) {
 }
 #endif
 
-// The functions that slots.h asks for: a byte for each slot, and a word for each symbol.
+// kernels/slots.h reads and writes its tables through these functions. sSlots has a byte for each
+// slot, sSymbols a word for each symbol.
 void setSlot(SlotMemory memory, uint at, uint symbol) {
     atomicOr(sSlots[memory.slots + (at >> 2)], symbol << (at & 3u) * 8u);
 }
@@ -41,7 +42,7 @@ void setSymbol(SlotMemory memory, uint symbol, uint value) {
 uint symbolAt(SlotMemory memory, uint symbol) { return sSymbols[memory.symbols + symbol]; }
 
 // Returns the mask of the lanes that have the same symbol as this one. Symbols are below 2^bits,
-// and `bits` is the same in all lanes.
+// and `bits` is the same in all lanes. Ballots compare three bits of the symbols at a time.
 uint fseSame(uint symbol, uint bits) {
     uint same = 0xffffffffu;
     SLUICE_DONT_UNROLL

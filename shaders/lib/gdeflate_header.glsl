@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The headers of GDeflate blocks (docs/format.md, 1.3), and the codes that they describe. As in the
-// other gdeflate_*.glsl files, a lane group whose `enabled` is false takes part in barriers and
-// ballots, but changes nothing.
+// The headers of GDeflate blocks (docs/format.md, 1.3), and the codes that they describe. A lane
+// group whose `enabled` is false takes part in barriers and ballots, but changes nothing.
 #ifndef SLUICE_GDEFLATE_HEADER_GLSL
 #define SLUICE_GDEFLATE_HEADER_GLSL
 
@@ -9,8 +8,8 @@
 #include "gdeflate_state.glsl"
 #include "huffman.glsl"
 
-// Returns the precode symbol whose length is the i-th in a header (RFC 1951, 3.2.7). The precode is
-// the code of the code lengths.
+// Returns the symbol of the precode whose code length is the i-th in a header (RFC 1951, 3.2.7).
+// The precode is the code in which the code lengths are written.
 uint precodeOrder(uint i) {
     const uint order[19] = uint[19](16u, 17u, 18u, 0u, 8u, 7u, 9u, 6u, 10u, 5u, 11u, 4u, 12u, 3u,
                                     13u, 2u, 14u, 1u, 15u);
@@ -23,7 +22,7 @@ uint precodeOrder(uint i) {
 void readCodeLengths(bool enabled, uint total) {
     uint lane = lgLane();
     uint position = 0u;
-    uint carried = 0u; // the last code length of the round before
+    uint carried = 0u; // the last code length of the previous round
     SLUICE_DONT_UNROLL
     while (wgAny(enabled && gState != kDone && position < total)) {
         bool on = enabled && gState != kDone && position < total;
@@ -37,8 +36,8 @@ void readCodeLengths(bool enabled, uint total) {
         uint at = position + before;
         bool valid = on && at < total;
 
-        // A repeat (symbol 16) takes its value from the nearest lower lane whose symbol is no
-        // repeat.
+        // Symbol 16 repeats the previous code length: that of the nearest lower lane whose symbol
+        // is not 16.
         uint source = symbol == 16u ? defines & lgLanesBelow() : 1u << lane;
         lgShare(symbol < 16u ? symbol : 0u);
         uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
@@ -64,9 +63,9 @@ void readCodeLengths(bool enabled, uint total) {
 void readHeader(bool enabled) {
     uint lane = lgLane();
     if (!kLockstep || enabled) {
-        // At a header these variables have these values already, or nobody needs them any more. The
-        // assignments tell that to the compiler, which then keeps none of them in registers until
-        // they are set again.
+        // At a header, these variables have these values already, or nobody needs them any more.
+        // The assignments tell this to the compiler. So it does not keep the old values in
+        // registers while the header is read.
         gSlot = 0u;
         gUpper = kLiteral;
         gTokensBefore = gTokens;
@@ -78,7 +77,7 @@ void readHeader(bool enabled) {
     }
     enabled = enabled && gState != kDone;
 
-    // Lane 0 has the header in its bits.
+    // Lane 0 holds the bits of the header and shares them.
     lgShare(bitsPeek());
     uint header = lgShared(0u);
     if (enabled && lane == 0u) bitsConsume(3u);
@@ -97,8 +96,8 @@ void readHeader(bool enabled) {
         lgShare(bitsPeek());
         header = lgShared(0u);
         if (lane == 0u && (stored || dynamic)) bitsConsume(stored ? 16u : 14u);
-        // A stored block refills only after its first byte, which belongs to the same step as its
-        // length.
+        // In a stored block, the length and the first byte are a single step of the format. So the
+        // refill comes only after that byte.
         bitsRefill(dynamic);
         if (stored) {
             gStoredLeft = header & 0xffffu;

@@ -12,45 +12,49 @@
 // Returns whether the lane has read a length whose distance comes next.
 bool inMatch() { return gUpper > 0xffffu; }
 
-// Returns the lane's next symbol; if the lane is in a match, the symbol is of the code of
-// distances. x is the length of the symbol's code, y is its payload (gdeflate_symbols.glsl).
+// Returns the lane's next symbol, without removing its bits. If the lane is in a match, it is a
+// symbol of the code of distances. x is the length of the symbol's code. y is its payload, that is,
+// its value, flags and number of bits (gdeflate_symbols.glsl).
 uvec2 nextSymbol() { return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, inMatch())); }
 
-// Returns the number that a symbol stands for: a literal's byte, a match's length - 2, or a
-// distance - 1, with its extra bits.
+// Returns the number that a symbol stands for, together with its extra bits: a literal's byte, a
+// match's length - 2, or a distance - 1.
 uint symbolValue(uvec2 symbol) {
     uint all = symbol.y & 31u, len = symbol.x;
     return ((symbol.y >> 5 & 0xffu) << (all - len)) + ((bitsPeek() & ~(0xffffffffu << all)) >> len);
 }
 
-// Removes the symbol's bits. If the symbol begins a match, puts the match's length - 1 into gUpper.
+// Removes the symbol's bits from the lane's bits. If the symbol begins a match, puts the match's
+// length - 1 into the upper half of gUpper; otherwise sets gUpper to kLiteral. `value` is
+// symbolValue(symbol).
 void endSymbol(uvec2 symbol, uint value) {
     gUpper = mix(kLiteral, min(value + 2u, 0xffffu) << 16, (symbol.y & kLength) != 0u);
     bitsConsume(symbol.y & 31u);
 }
 
-// If the symbol completes a token, stores the token. Then removes the symbol's bits.
+// If the symbol is a literal or a distance, stores the token that it completes. Then removes the
+// symbol's bits.
 void takeSymbol(uvec2 symbol) {
     uint value = symbolValue(symbol);
     if ((symbol.y & (kLength | kSpecial)) == 0u) sToken[tokenAt(gSlot)] = value + gUpper;
     endSymbol(symbol, value);
 }
 
-// Does the round in which the block ends, and one more for the distances of matches that are not
-// complete then.
+// Does the round in which the block ends. Then does another for the distances of matches that are
+// still incomplete.
 void lastRounds(bool enabled) {
     uint lane = lgLane();
     uvec2 symbol = enabled ? nextSymbol() : uvec2(0u);
     uvec3 votes = lgBallot3((symbol.y & (kSpecial | kUndefined)) == kSpecial,
                             (symbol.y & kUndefined) != 0u, false);
-    // Lanes above the lowest one with an end-of-block symbol only read distances. upToEnd has the
-    // bits of the lanes up to that lowest one, or all bits if no lane has such a symbol.
+    // Lanes above the lowest lane with an end-of-block symbol only read distances. upToEnd has the
+    // bits of all lanes up to that lowest lane, or of all lanes if no lane has such a symbol.
     uint upToEnd = votes.x ^ (votes.x - 1u);
     uint skipped = ~gPending & ~upToEnd;
     fail(enabled && (votes.y & ~skipped) != 0u, SLUICE_ST_BAD_CODE);
     enabled = enabled && gState != kDone;
-    // The bits of the lanes that begin a token. The lane with the end-of-block symbol begins none;
-    // the shift leaves out its bit.
+    // `first` has the bits of the lanes that begin a token. The shift excludes the lane with the
+    // end-of-block symbol, since that symbol begins no token.
     uint first = ~gPending & upToEnd >> 1;
     if (enabled && (gPending >> lane & 1u) == 0u)
         gSlot = gTokens + uint(bitCount(first & lgLanesBelow()));
@@ -79,15 +83,15 @@ void lastRounds(bool enabled) {
     if (enabled && gState != kDone) blockDone();
 }
 
-// Does a round. `last` is set if a lane has read an end-of-block or undefined symbol; then the
-// caller must undo the round.
+// Does a round in which every symbol is expected to be a literal, a length or a distance. If a lane
+// reads an end-of-block or undefined symbol, sets `last`, and the caller must undo the round.
 void symbolRound(bool on, out bool last) {
     uvec2 symbol = on ? nextSymbol() : uvec2(0u);
     if (on) {
         uint value = symbolValue(symbol);
         gSlot = mix(gTokens + uint(bitCount(~gPending & lgLanesBelow())), gSlot, inMatch());
-        // For a length this stores a token that is not complete. The lane completes it when it
-        // reads the distance, and nobody reads the token before.
+        // If the symbol is a length, this stores an incomplete token. The lane completes it when it
+        // reads the distance, and nobody reads the token until then.
         sToken[tokenAt(gSlot)] = value + gUpper;
         endSymbol(symbol, value);
     }
@@ -143,27 +147,28 @@ void symbolRounds(bool enabled, uint rounds) {
 }
 
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-// Reads a symbol in a round before which `tokens` tokens had begun. The lanes in `pending` read a
-// distance, and `match` says whether this lane does; on return it says so for the next round.
-// Returns the symbol's payload.
+// Reads this lane's symbol in one of the two rounds of symbolRoundPair. `tokens` is the number of
+// tokens that had begun before the round. `pending` is the mask of the lanes that read a distance
+// in it, and `match` says whether this lane is one of them; on return, `match` says so for the next
+// round. Returns the symbol's payload.
 uint symbolOfPair(uint tokens, uint pending, inout bool match) {
     uvec2 symbol = huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, match));
     uint value = symbolValue(symbol);
-    // 32 minus this count is the number of bits of ~pending & lgLanesBelow(); it takes one
-    // instruction less.
+    // Counts the lanes below this one that begin a token. It is bitCount(~pending &
+    // lgLanesBelow()), with one instruction less.
     gSlot = mix(tokens + 32u - uint(bitCount(pending | 0xffffffffu << lgLane())), gSlot, match);
-    // For a length this stores a token that is not complete, as in symbolRound.
+    // If the symbol is a length, this stores an incomplete token, which the next round completes.
     sToken[tokenAt(gSlot)] = value + gUpper;
     endSymbol(symbol, value);
     match = (symbol.y & kLength) != 0u;
     return symbol.y;
 }
 
-// Does two rounds with one refill. They are valid only if no lane reads an end-of-block or
-// undefined symbol, and every lane has at least one bit left afterwards: no lane then needed, for
-// its second symbol, the word that it would have taken after the first. The caller must test this.
-// `symbols` receives the OR of all payloads, and `counts` the OR of the lane's bits left minus 1,
-// which is negative if none were left.
+// Does two rounds with one refill, although the format has a refill after each round. The caller
+// must test afterwards whether that was right: if no lane has read an end-of-block or undefined
+// symbol, and every lane has at least one bit left. Then no lane needed bits of the word that the
+// omitted refill would have given it. `symbols` collects all payloads by OR. `counts` collects the
+// number of the lane's bits left, minus 1, by OR; it becomes negative if a lane had none left.
 void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     symbols |= symbolOfPair(gTokens, gPending, match);
     bool first = gBitsCount < 32u;
@@ -177,11 +182,11 @@ void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     gPending = votes.z;
 }
 
-// Does kRoundsAtOnce rounds without branches. All lane groups must be inside a block, and a call of
-// bitsEnough must have covered the words that these rounds take. Whether the rounds were valid is
-// tested only at the end; if they were not, undoes all of them and returns false. `ahead` comes
-// from bitsAhead. The pairs of rounds are written out because NVIDIA's compiler (driver 580) does
-// not unroll loops with ballots.
+// Does kRoundsAtOnce rounds without branches. All lane groups must be inside a block, and
+// bitsEnough must have returned true for the words that these rounds take. Only at the end, the
+// function tests whether the rounds were valid. If not, it undoes all of them and returns false.
+// `ahead` comes from bitsAhead. The pairs of rounds are written out because NVIDIA's compiler
+// (driver 580) does not unroll loops with ballots.
 const uint kRoundsAtOnce = 4u;
 bool symbolRoundsAtOnce(uint ahead) {
     RoundState begin = saveRound();
@@ -189,8 +194,8 @@ bool symbolRoundsAtOnce(uint ahead) {
     bool match = inMatch();
     symbolRoundPair(symbols, counts, match);
     symbolRoundPair(symbols, counts, match);
-    // This uses `ahead`, so that its load is not dropped, but without any effect: only the highest
-    // bit of `counts` is tested, and no flag is that bit.
+    // This uses `ahead`, so that the compiler does not drop its load. It has no effect: only the
+    // highest bit of `counts` is tested, and no flag has that bit.
     counts |= ahead & p.flags;
     bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
     if (!good) restoreRound(begin);
@@ -198,7 +203,8 @@ bool symbolRoundsAtOnce(uint ahead) {
 }
 #endif
 
-// Does a round of a stored block, up to 32 bytes. A block without bytes still refills once.
+// Does a round of a stored block: each of up to 32 lanes reads one byte. A block without bytes
+// still refills once.
 void storedRound(bool enabled) {
     uint lane = lgLane(), n = min(gStoredLeft, 32u);
     if (enabled && lane < n) {

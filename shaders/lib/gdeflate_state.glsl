@@ -7,13 +7,13 @@
 #include "bit_reader.glsl"
 #include "lz_expand.glsl"
 
-// The values of gState say what the stage reads next.
+// The values of gState, which say what the decode stage reads next.
 const uint kAtHeader = 0u;  // the header of a block
 const uint kInSymbols = 1u; // the symbols of a block with codes
 const uint kInStored = 2u;  // the bytes of a stored block
 const uint kDone = 3u;      // nothing, after the end or an error
 
-// The following variables have the same values in all lanes of the group.
+// The following variables have the same values in all lanes of the lane group.
 uint gState, gStatus; // gStatus is SLUICE_ST_PENDING until gState is kDone
 // The number of blocks that have begun; bit kFinal is set in the last one.
 uint gBlocks;
@@ -22,15 +22,15 @@ uint gTokens;       // how many tokens have begun; after the end, how many are c
 uint gTokensBefore; // gTokens as it was before the last round
 uint gStoredLeft;   // bytes that the stored block still has
 uint gPending;      // bit k is set if lane k reads a distance next
-// These two belong to the lane. gSlot is the number of the token of the lane's match. gUpper is the
-// upper half of that token, the match's length - 1, or kLiteral if the lane reads a literal or a
-// length next.
-const uint kLiteral = 0xff00u; // the constant part of a literal's token (lz_expand.glsl)
+// These two variables belong to the lane. gSlot is the number of the token of the lane's match.
+// gUpper has, in its upper half, the upper half of that token: the match's length - 1. It is
+// kLiteral if the lane reads a literal or a length next.
+const uint kLiteral = 0xff00u; // a literal's token is this plus its byte (lz_expand.glsl)
 uint gSlot, gUpper;
 
-// While the other stage runs, the variables that are uniform in the lane group are kept here, as
-// those of the expand stage are in lzSuspend. On NVIDIA this reduces the registers from 70 to 61,
-// so that 16 instead of 14 tiles fit on a multiprocessor.
+// While the expand stage runs, the variables that are uniform in the lane group are kept here and
+// not in registers. On NVIDIA this reduces the registers from 70 to 61, so that 16 instead of 14
+// tiles fit on a multiprocessor.
 shared uvec4 sDecode[kSuspends ? 3u * kTiles : 1u];
 
 void decodeSuspend() {
@@ -58,11 +58,11 @@ void decodeResume() {
     gPending = tokens.z;
 }
 
-// Returns how many tokens are complete, from the first one on. If some token of the last round
-// waits for its distance, none of that round counts.
+// Returns how many tokens are complete, counted from the first one. If some token of the last round
+// still waits for its distance, no token of that round counts.
 uint tokensComplete() { return gPending != 0u ? gTokensBefore : gTokens; }
 
-// Ends the tile with this status; tokens without a distance do not count.
+// Ends the tile with this status. Tokens that still lack their distance are dropped.
 void finish(uint status) {
     gTokens = tokensComplete();
     gPending = 0u;

@@ -8,8 +8,8 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// Returns one literal for each lane that is `on`; all lanes of the group call this. `mode` is one
-// of SLUICE_GS_LITERALS_*; `one` is the value of all literals if the mode is LITERALS_ONE.
+// Decodes and returns one literal in each lane that is `on`; all lanes of the lane group call this.
+// `mode` is one of SLUICE_GS_LITERALS_*. In the mode LITERALS_ONE all literals are `one`.
 uint takeLiteral(bool on, uint mode, uint one) {
     ransRefill(on && mode != SLUICE_GS_LITERALS_ONE);
     uint literal = one;
@@ -26,8 +26,9 @@ uint takeLiteral(bool on, uint mode, uint one) {
     }
     return literal;
 }
-// Returns literal `first` + 4 * lane and the three after it, the first one in the lowest byte.
-// Literals from number `count` on are not decoded, and the bytes in their places are meaningless.
+// Decodes four literals in each lane, from number `first` + 4 * lane on. Returns them as a word,
+// the first one in the lowest byte. Literals from number `count` on are not decoded, and their
+// bytes are meaningless.
 uint takeLiterals(uint first, uint count, uint mode, uint one) {
     uint own = first + 4u * lgLane();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
@@ -45,12 +46,12 @@ uint takeLiterals(uint first, uint count, uint mode, uint one) {
 #endif
 }
 
-// Decodes `count` literals into the bytes [end - count, end) of the tile; `end` is the end of the
-// part. gstd_expand.comp reads the literals there before it overwrites them. The stores are aligned
-// words. If the first literal is not at a multiple of 4, all literals move up by `skew` bytes, so
-// each lane's word takes bytes from the word of the lane below.
+// Decodes `count` literals to bytes [end - count, end) of the tile; `end` is the end of the part.
+// gstd_expand.comp reads the literals there before it overwrites them. The stores are aligned
+// words. If the first literal is not at a multiple of 4, the literals are shifted up by `skew`
+// bytes, so each lane's word also takes bytes from the word of the lane below.
 void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
-    // `carried` is lane 31's word of the 128 literals before.
+    // `carried` is lane 31's word of the previous 128 literals.
     uint start = end - count, skew = start & 3u, carried = 0u;
     uint wanted = on ? count : 0u;
     for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
@@ -58,8 +59,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
         word = takeLiterals(first, wanted, mode, one);
 #else
-        // Each call below has a constant as its mode, so that no branch stands between the
-        // literals.
+        // The mode is a constant in each call below, so that no branch stands between the literals.
         if (kLockstep)
             word = takeLiterals(first, wanted, mode, one);
         else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))

@@ -9,42 +9,43 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// An offset may repeat one of the last three offsets, which form a list, the latest first. 32 lanes
-// decode 32 sequences at once, so a lane does not know yet what the lanes below it have put into
-// the list. It finds the *origin* of its offset instead: the number of a lane below, whose offset
-// it takes, or 32, 33 or 34 for the first, second or third offset that the list had before these 32
-// sequences.
-//
-// latest, second and third return the origins of the list's three offsets after the lanes in
-// `changes` have changed the list. `swaps` are those lanes of `changes` that only exchanged the
-// first two offsets.
+// A sequence may repeat one of the last three offsets, which form a list, the latest first. 32
+// lanes decode 32 sequences at once, so a lane does not know yet what the lanes below it have put
+// into the list. Instead, it finds the *origin* of its offset. This is the number of a lane below
+// that has the offset, or 32, 33 or 34 for the first, second or third offset that the list had
+// before these 32 sequences.
 uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if `lanes` is 0
+// Returns the origin of the list's first offset, after the lanes of the mask `changes` have changed
+// the list.
 uint latest(uint changes) { return min(highest(changes), 32u); }
+// Returns the origin of the list's second offset after these changes.
 uint second(uint changes) {
     uint others = changes & ~(1u << (latest(changes) & 31u));
     return min(highest(others), changes != 0u ? 32u : 33u);
 }
+// Returns the origin of the list's third offset after the lanes of the mask `changes` have changed
+// the list. Those in the mask `swaps` have only exchanged its first two offsets.
 uint third(uint changes, uint swaps) {
     uint others = changes & ~swaps;
     return mix(34u, second(changes & ((1u << (highest(others) & 31u)) - 1u)), others != 0u);
 }
 
-// Returns the offset of an origin. If the origin is a lane, `value` must be that lane's offset, and
-// is returned. Otherwise returns one of `repeats`, the list before these 32 sequences.
+// Returns the offset that has the origin `origin`. If that is a lane, `value` must be the lane's
+// offset. Otherwise the offset is one of `repeats`, the list before these 32 sequences.
 uint offsetOf(uint origin, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, origin == 32u), origin < 34u), value,
                origin < 32u);
 }
 
-// An origin may be a lane whose offset comes from another lane. `jump` replaces a lane's origin by
-// the origin of that lane; `followed` does so five times. Each jump doubles the distance, so five
-// jumps reach the end of any chain in 32 lanes: a lane that is its own origin, or an origin of 32
-// and above.
+// If `origin` is a lane, returns the origin of that lane, since it may have its offset from a third
+// lane. Otherwise returns `origin`.
 uint jump(uint origin) {
     lgShare(origin);
     uint next = lgShared(origin & 31u);
     return mix(next, origin, origin >= 32u);
 }
+// Follows the chain of origins from this lane to its end: a lane that is its own origin, or an
+// origin of 32 and above. Each jump doubles the distance, so five jumps are enough for 32 lanes.
 uint followed(uint origin) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     SLUICE_DONT_UNROLL
@@ -56,9 +57,9 @@ uint followed(uint origin) {
 #endif
 }
 
-// Decodes `count` sequences and writes their records to the slot, beginning with record
-// `firstRecord`. literalSum and matchSum receive the sums of the sequences' literal counts and
-// match lengths.
+// Decodes `count` sequences and writes a record of two words for each (layout/gstd.h) to the tile's
+// scratch, from record `firstRecord` on. literalSum and matchSum receive the sums of the sequences'
+// literal counts and match lengths.
 void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
                      out uint matchSum) {
     uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8,
@@ -96,13 +97,13 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
 
         wordsMove(ahead);
 
-        // Finds the origin of each offset. A sequence that repeats the latest offset does not
-        // change the list. The last sequence that changes the list has set its first offset, and
-        // the last but one has set its second. The third offset is what the second was before the
-        // last sequence that did more than exchange the first two.
+        // Finds the origin of each offset. A sequence that repeats the list's first offset does not
+        // change the list. After any other sequence, its offset is the first of the list, and the
+        // previous first one is the second. The third one is then the previous second one, unless
+        // the sequence has only exchanged the first two.
         //
-        // `used` is the index in the list of a repeated offset. For a sequence without literals it
-        // is one further on, where index 3 means 0 (docs/format.md, 7.5).
+        // If a sequence repeats an offset, `used` is the index of that offset in the list. It is
+        // the symbol or, in a sequence without literals, (symbol + 1) % 3 (docs/format.md, 7.5).
         uint used = symbol + uint(literals == 0u);
         used = mix(used, 0u, used == SLUICE_GS_REPEATS);
         bool old = here && !fresh;
@@ -123,7 +124,8 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats),
                         offsetOf(places.z, next.z, repeats));
 
-        // One scan adds up both sums, in the two halves of a word, unless a half could overflow.
+        // One scan computes the prefix sums of literal counts and of match lengths, in the two
+        // halves of a word. If a half could overflow, there is a scan for each.
         uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
         lgScan(literals + (matchLength << 16), before, total);
         literalsBefore = before & 0xffffu;
@@ -142,7 +144,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         literalSum += literalTotal;
         matchSum += lengthTotal;
     }
-    // The record behind the last sequence says where that sequence ends.
+    // One more record, after that of the last sequence, says where that sequence ends.
     if (on && lgLane() == 0u) {
         PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + count] =
             uvec2((literalSum + matchSum) & 0xffffu | literalSum << 16, 0u);

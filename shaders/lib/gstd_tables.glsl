@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The decoding tables of a Gstd part (docs/format.md, 7.3): reads the number of slots, or the code
-// length, of each symbol, and builds the tables from them. A *slot* of a table is one of the 2^log
-// values by which it is looked up.
+// length, of each symbol, and builds the tables. A *slot* of a table is one of the 2^log values by
+// which it is looked up.
 #ifndef SLUICE_GSTD_TABLES_GLSL
 #define SLUICE_GSTD_TABLES_GLSL
 
@@ -9,8 +9,8 @@
 #include "gstd_tile.glsl"
 
 // A lane group has kRansWords words of shared memory for tables. They hold either the table of
-// literals or the four tables of sequences. Each table is marks and then entries, as rans.glsl
-// explains.
+// literals or the four tables of sequences. A table consists of marks, which say at which slots the
+// symbols begin, and of entries, a word for each symbol (rans.glsl).
 // - Literals: words 0 .. 127 are the marks of 2^11 slots, words 128 .. 383 are the entries of 256
 //   symbols, and 16 words from kLengthsAt on are used while a prefix code is built.
 // - Sequences: table t has its marks, for 2^10 slots, from word kSequenceMarks * t on. The entries
@@ -22,10 +22,10 @@ const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS,
            kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
 #include "rans.glsl"
 
-// The numbers that were read for each symbol, 16 bits each: its number of slots, or its code
-// length. A row is 32 symbols, one per lane: row r gives lane i symbol 32 r + i. v[p] holds row 2 p
-// in its low half and row 2 p + 1 in its upper half. Most loops over rows are not unrolled, because
-// drivers take long to compile these kernels even so.
+// Holds what was read for each symbol of the tables, 16 bits each: its number of slots, or the
+// length of its code. A row is 32 symbols, one per lane: row r gives lane i symbol 32 r + i. v[p]
+// holds row 2 p in its low half and row 2 p + 1 in its upper half. Most loops over rows are not
+// unrolled, because drivers take long to compile these kernels anyway.
 struct Rows {
     uint v[4];
 };
@@ -42,15 +42,16 @@ void setPair(inout Rows rows, uint pair, uint value) {
     for (uint i = 0u; i < 4u; ++i)
         rows.v[i] = mix(rows.v[i], value, i == pair);
 }
-// The numbers of the four tables of sequences, which are described in this order. Table t occupies
-// rows 2 t and 2 t + 1 of gSequences, since an alphabet has at most 64 symbols.
+// These number the four tables of sequences, in the order in which a part describes them. Table t
+// takes rows 2 t and 2 t + 1 of gSequences, since an alphabet has at most 64 symbols.
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
 
 Rows gLiterals, gSequences;
 uint gLiteralMode, gLiteralLog, gSequenceLog, gModulus;
 bool gTablesGood;
 
-// Returns how many symbols the table has. Offsets have remainders only if the modulus is above 1.
+// Returns how many symbols a table of sequences has. The table of remainders exists only if the
+// modulus of offsets is above 1.
 uint alphabet(uint table) {
     return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
            : table == kMatchLengths ? SLUICE_GS_MATCH_LENGTHS
@@ -59,22 +60,23 @@ uint alphabet(uint table) {
                                     : 0u;
 }
 
-// Returns whether this lane has a symbol in row `row`. An alphabet of sequences may end inside a
-// row of gSequences; the rows of literals have all 256 symbols.
+// Returns whether this lane has a symbol in row `row`: of gSequences, where an alphabet may end
+// inside a row, or of gLiterals, whose rows have all 256 symbols.
 bool hasSymbol(bool sequences, uint row) {
     return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1);
 }
 
-// Reads how many slots a symbol has. Class c stands for c slots if c < 2. Otherwise it stands for
-// 2^(c - 1) slots plus the number that the next c - 1 bits have.
+// Reads the number of slots of a symbol of class `symbolClass`. For the classes 0 and 1 it is the
+// class itself. For a class c above, it is 2^(c - 1) plus the number in the next c - 1 bits.
 uint ransSlots(bool on, uint symbolClass) {
     uint extra = ransBits(on && symbolClass > 1u, max(symbolClass, 1u) - 1u);
     return mix(1u << (max(symbolClass, 1u) - 1u) | extra, symbolClass, symbolClass < 2u);
 }
 
-// Reads the description of a literals' table or of the sequences' tables: a class for each symbol,
-// and then its number of slots. If `lengths` is set, the classes themselves are the code lengths.
-// Sets gTablesGood to false if the table of the classes is not valid.
+// Reads the description of the literals' table or of the sequences' tables. It consists of a table
+// for decoding classes, a class for each symbol, and the extra bits of the classes (ransSlots). If
+// `lengths` is set, there are no extra bits, and the classes are code lengths. Sets gTablesGood to
+// false if the table for classes is not valid.
 Rows readRows(bool on, bool sequences, bool lengths) {
     bool mine = on && lgLane() < SLUICE_GS_CLASSES;
     uint ahead = wordsAhead(), symbolClass = ransBits(mine, 3u),
@@ -108,8 +110,9 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     return rows;
 }
 
-// Begins to read part `part` and reads all of its tables, since they stand one behind the other,
-// but keeps only those that are wanted. A part may lack the literals' table or those of sequences.
+// Begins to read part `part`, and reads the descriptions of all of its tables, since they follow
+// each other in the list of words. Only the wanted ones are kept, in gLiterals and gSequences. A
+// part may lack the literals' table or those of sequences.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words, p.regions);
@@ -128,7 +131,7 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
                 gLiterals = rows;
                 gLiteralMode = mode;
                 // The part may be an earlier one, whose header this lane group has not checked. So
-                // the log is limited here.
+                // the number of slots is limited here.
                 gLiteralLog = min(SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u), SLUICE_GS_MAX_LITERAL_LOG);
             }
             if (here && ofSequences && wantSequences) {
@@ -140,10 +143,10 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     gModulus = sequences && wantSequences ? gModulus : before;
 }
 
-// Builds the table of a canonical prefix code for the literals. Its slots are all strings of 11
-// bits, the length of the longest code, as numbers with the first bit highest; the stream has a
-// code's first bit lowest. An entry holds a symbol in bits 0 .. 7 and the length of its code in
-// bits 8 .. 11. Returns false if the code is not complete.
+// Builds the table of a canonical prefix code for the literals. The table has a slot for each
+// string of kLongest bits. A slot's number has the first bit of its string highest, whereas the
+// stream has it lowest. An entry holds a symbol in bits 0 .. 7 and the length of its code in bits 8
+// .. 11. Returns false if the code is not complete.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
     uint own = lgLane();
@@ -152,8 +155,8 @@ bool buildCode(bool on) {
     // First, word kLengthsAt + n counts the symbols with codes of length n.
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = 0u;
     ransTable(on, 0u, kLongest);
-    // This loop gives each symbol its index among the symbols with codes of its length, in their
-    // order, and stores that index above the length in the symbol's half word of `rows`.
+    // This loop finds each symbol's index among the symbols with codes of its length. It stores the
+    // index above the length in the symbol's half word of `rows`.
     SLUICE_DONT_UNROLL
     for (uint r = 0u; r < 8u; ++r) {
         uint shift = 16u * (r & 1u), pair = pairOf(rows, r >> 1), codeLength = pair >> shift & 15u;
@@ -169,9 +172,9 @@ bool buildCode(bool on) {
                 pair | (before + uint(bitCount(same & lgLanesBelow()))) << (shift + 4u));
         lgBarrierShared();
     }
-    // Now lane n looks at length n. Codes of that length come behind `shorter` symbols and behind
-    // `space` slots, which the shorter codes take up. The code is complete if all lengths together
-    // take up 2^11 slots.
+    // Now lane n works on length n: `shorter` is the number of symbols with shorter codes, and
+    // `space` the number of slots that these codes take up. The code is complete if the codes of
+    // all lengths take up all 2^kLongest slots.
     uint count = sRans[ransAt(kLengthsAt + (own & 15u))];
     bool isLength = own >= 1u && own <= kLongest;
     uint shorter, symbols, space, spaces;
@@ -197,9 +200,8 @@ bool buildCode(bool on) {
     return good;
 }
 
-// buildLiterals and buildSequences build the tables from gLiterals and gSequences. They return
-// false if a table is not valid. Only groups that are `on` build; the others take part in the
-// barriers.
+// Builds the table of literals from gLiterals. Returns false if it is not valid. Only lane groups
+// that are `on` build; the others take part in the barriers.
 bool buildLiterals(bool on) {
     bool huffman = on && gLiteralMode == SLUICE_GS_LITERALS_HUFFMAN,
          rans = on && gLiteralMode == SLUICE_GS_LITERALS_RANS;
@@ -227,6 +229,8 @@ uint entriesOf(uint table) {
                mix(kOffsetEntries, kRemainderEntries, table == kRemainders), table >= kOffsets);
 }
 
+// Builds the four tables of sequences from gSequences. Returns false if one is not valid. Lane
+// groups that are not `on` only take part in the barriers.
 bool buildSequences(bool on) {
     uint log = min(gSequenceLog, SLUICE_GS_MAX_SEQUENCE_LOG);
     bool good = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Gstd tile that a lane group works on: its region and the list of its parts. A part is a piece
-// of the tile whose symbols are decoded on their own; there are at most 16. Its literals and its
-// sequences may use tables of an earlier part, their *owner*.
+// of the tile whose symbols are decoded by themselves; there are at most 16. The literals and the
+// sequences of a part may use tables of an earlier part, which is then their *owner*.
 #ifndef SLUICE_GSTD_TILE_GLSL
 #define SLUICE_GSTD_TILE_GLSL
 
@@ -22,14 +22,14 @@ uvec4 gPart;
 // gSequenceOwners if it has sequences' tables of its own.
 uint gLiteralOwners, gSequenceOwners;
 
-// sourceWord returns 16-bit word `index` of the source, sourceWord32 its 32-bit word `index`.
+// Returns 16-bit word `index` of the source.
 uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 uint sourceWord32(uint index) { return WordsIn(gSource).w[index]; }
 
 // Loads region `index` and checks it. Returns SLUICE_ST_BAD_REGION if it breaks a rule, kNone if
-// the tile is stored, that is, if its source is the plain output, and otherwise SLUICE_ST_OK.
+// the tile is stored uncompressed, and otherwise SLUICE_ST_OK.
 uint openRegion(uint index) {
     Region region = loadRegion(index);
     gSource = region.source;
@@ -44,8 +44,8 @@ uint openRegion(uint index) {
                                                                                   : SLUICE_ST_OK;
 }
 
-// Reads the tile's header and the list of its parts into gParts, gPart and the owners. Returns the
-// tile's status. A group that is not `on` reads nothing.
+// Reads the tile's header and the list of its parts; sets gParts, gPart, gLiteralOwners and
+// gSequenceOwners. Returns the tile's status. A lane group that is not `on` reads nothing.
 uint loadParts(bool on) {
     uint status = SLUICE_ST_OK, lane = lgLane();
     gParts = 0u;
@@ -87,14 +87,14 @@ uint loadParts(bool on) {
     return status;
 }
 
-// Returns lane `part`'s `value`. Callers pass a component of gPart as `value`, to get a number of
-// part `part`.
+// Returns the `value` of lane `part`. Lane i has the numbers of part i in gPart, so with one of its
+// components as `value` this returns a number of part `part`.
 uint ofPart(uint value, uint part) {
     lgShare(value);
     return lgShared(part);
 }
 
-// Returns the last part in `owners` before `part`, or kNone if there is none.
+// Returns the last part before `part` that has its bit set in `owners`, or kNone if there is none.
 uint ownerBefore(uint owners, uint part) {
     owners &= (1u << part) - 1u;
     return owners == 0u ? kNone : uint(findMSB(owners));

@@ -2,17 +2,17 @@
 // Canonical Huffman codes for a lane group: sorts the symbols of an alphabet by their codes, checks
 // that the code is complete, and decodes.
 //
-// There is no look-up table of 2^n entries, because shared memory decides how many tiles an SM
-// holds, and filling such a table takes longer than it saves (docs/performance.md). Decoding needs
-// only 15 words, which tell for each length where the codes up to that length end, and the symbols
-// in canonical order (shorter codes first, then lower symbols). To sort the symbols, each symbol
-// counts the symbols with codes of its length in lower lanes.
+// There is no look-up table of 2^n entries. It would take much shared memory, which limits
+// occupancy, and filling it takes longer than it saves (docs/performance.md). Decoding needs only
+// the symbols in canonical order (shorter codes first, then lower symbols), and 15 words that say
+// where the codes of each length end. To sort the symbols, each lane counts the lower lanes whose
+// symbols have codes of the same length.
 //
 // A lane group has two codes, numbered 0 and 1 (GDeflate's literals and lengths, and its
-// distances). The *payload* of a symbol is what the decoder wants to know of it, in 16 bits; the
-// payload stands in sSorted instead of the symbol.
+// distances). The *payload* of a symbol is what the decoder wants to know about it, in 16 bits.
+// sSorted has payloads, not symbols.
 //
-// The including shader defines kTiles, the tiles of a workgroup; tileIndex(), which of these this
+// The includer defines kTiles, the number of tiles of a workgroup; tileIndex(), the one that this
 // lane group decodes; sToken, an array in shared memory; kUnpaired, which is true if a tile has
 // only one lane group; and huffmanPayload(kind, symbol, length).
 #ifndef SLUICE_HUFFMAN_GLSL
@@ -21,7 +21,7 @@
 #include "loops.glsl"
 #include "lanes.glsl"
 
-const uint kSymbols = 320u; // most symbols that both alphabets have together
+const uint kSymbols = 320u; // the most symbols of both alphabets together
 
 shared uint sSorted[kTiles * (kSymbols / 2u)]; // payloads in canonical order
 // A code has four vectors, that is, 16 words. Word l - 1 (l = 1 .. 15) describes the codes of
@@ -30,12 +30,12 @@ shared uint sSorted[kTiles * (kSymbols / 2u)]; // payloads in canonical order
 //   bits 5 .. 13   what to add to a code to get the index of its payload in sSorted, modulo 2^9
 //   bits 0 .. 4    32 - l
 // The word is 0 if there is no code of length <= l. A fifth vector has copies of the words for
-// lengths 4, 8 and 12, with which the search begins.
+// lengths 4, 8 and 12. The search begins with these, and finds the vector to search.
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
 // While a code is built, kBuildWords words of sToken hold the code lengths, 4 bits each, and then a
-// word for each length. huffmanBuildAt says where in sToken they stand.
+// word for each length. huffmanBuildAt sets where in sToken they are.
 const uint kBuildWords = kSymbols / 8u + 16u;
 
 uint gSorted, gQuads;  // where this lane group's words begin in sSorted and in sQuads
@@ -46,18 +46,17 @@ void huffmanBegin() {
     gQuads = tileIndex() * 2u * kQuads;
 }
 
-// The next code is built in the kBuildWords words of sToken from `index` on. Nothing else may use
-// these words until the code is built.
+// Chooses the kBuildWords words of sToken, from `index` on, in which the next code is built.
+// Nothing else may use them until then.
 void huffmanBuildAt(uint index) {
     gLengths = index;
     gRanks = index + kSymbols / 8u;
 }
 
-// Returns the code length of symbol i.
 uint codeLength(uint i) { return (sToken[gLengths + (i >> 3)] >> ((i & 7u) * 4u)) & 15u; }
 
-// Sets the code lengths of the `count` symbols from i on, 1 .. 6 of them, to `codeLength`. These
-// lengths must have been 0.
+// Sets the code lengths of `count` symbols (1 .. 6), from symbol i on, to `codeLength`. They must
+// have been 0, because the bits are set by OR.
 void setCodeLengths(uint i, uint codeLength, uint count) {
     uint bits = codeLength * (0x111111u >> (24u - 4u * count)), shift = (i & 7u) * 4u;
     atomicOr(sToken[gLengths + (i >> 3)], bits << shift);
@@ -75,9 +74,9 @@ void clearCodeLengths(bool enabled) {
 }
 
 // Returns the code lengths of three symbols of this lane, one in each of the rows row, row + 1 and
-// row + 2. A row is 32 symbols: row r gives lane i symbol 32 r + i. Symbols from n on get length 0.
-// If `wide` is false, only the first row is read. `lengths` is the index of the alphabet's first
-// code length.
+// row + 2. A row is 32 symbols: row r gives lane i symbol 32 r + i. The alphabet has n symbols, and
+// later ones get length 0; its first code length has index `lengths`. If `wide` is false, only the
+// first row is read.
 uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
@@ -88,24 +87,25 @@ uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide)
     return mix(uvec3(0u), len, enabled ? lessThan(symbol, uvec3(n)) : bvec3(false));
 }
 
-// For each of the three rows, returns the mask of the lanes whose length agrees with *this lane's
-// index* in bit `bit`.
+// Returns three masks of lanes, one for each of three rows of symbols: the lanes whose `len` agrees
+// with the *number of this lane* in bit `bit`. (Lane k looks for codes of length k.)
 uvec3 huffmanSameBit(uvec3 len, uint bit) {
     bvec3 set = notEqual(len & (1u << bit), uvec3(0u));
     return lgBallot3(set.x, set.y, set.z) ^ ((lgLane() >> bit & 1u) - 1u);
 }
 
-// For each of the three rows, returns the mask of the lanes whose length is this lane's index
-// modulo 16.
+// Returns three masks of lanes, one for each row: the lanes whose `len` equals the number of this
+// lane modulo 16.
 uvec3 huffmanOfLength(uvec3 len) {
     return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) &
            huffmanSameBit(len, 3u);
 }
 
-// Returns where the payload of this lane's symbol, of code length `len`, belongs in sSorted. All
-// lanes call this together, for one row of symbols after the other. Lane k answers for length k.
-// There, `next` is the place of the row's first symbol of that length, and is advanced to the next
-// row's; `holders` is the mask of the lanes whose symbols have that length.
+// Returns the index in sSorted for the payload of this lane's symbol; `len` is the length of its
+// code. All lanes call this together, once for each row of 32 symbols. Lane k passes two numbers
+// about codes of length k, which other lanes read: `next` is the index for the row's first symbol
+// of that length, and is advanced here for the next row. `holders` is the mask of the lanes whose
+// symbols have that length.
 uint huffmanPlace(uint len, uint holders, inout uint next) {
     lgShare(next);
     uint place = lgShared(len);
@@ -115,10 +115,10 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// Stores the payloads of three symbols in sSorted, two to a word. If `odd` is false, stores those
-// with even places, which overwrite the word; otherwise those with odd places, which keep its low
-// half. So the caller must store the even ones first, with a barrier behind them. A symbol with
-// length 0 is not stored.
+// Stores the payloads of three symbols in sSorted, two in a word, at the indices `place`. A symbol
+// with length 0 is not stored. If `odd` is false, stores only those at even indices, overwriting
+// their words. Otherwise stores those at odd indices and keeps the low halves of their words. So a
+// call for even indices and a barrier must come first.
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
     if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
@@ -129,19 +129,18 @@ void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
 }
 
 struct HuffmanCode {
-    uint rank;    // how many symbols have codes shorter than this lane's index
-    uint symbols; // how many symbols have a code at all
-    bool single;  // there is one symbol, and its code has one bit, or there is none
+    uint rank;    // how many symbols have codes that are shorter than this lane's number
+    uint symbols; // how many symbols have a code
+    bool single;  // no symbol has a code, or only one has, and its code has one bit
     bool good;    // the code is complete, or single
 };
 
-// Checks code `code` (0 or 1) and writes its words of sQuads. Lane l answers for length l: `count`
-// is the number of symbols with that length, whose codes begin behind those of all shorter lengths.
-// `ones` is the number of symbols with codes of one bit, and `first` the place of the alphabet's
-// first payload in sSorted.
+// Checks code `code` (0 or 1) and writes its words of sQuads. Lane l works on length l; its `count`
+// is the number of symbols with codes of that length. `ones` is the number of symbols with codes of
+// one bit, and `first` the index in sSorted of the alphabet's first payload.
 HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
-    // One scan adds up two sums: the low 9 bits count symbols, and the bits above them count code
-    // space in units of 2^-15.
+    // One scan computes two prefix sums. The low 9 bits of its values count symbols; the bits above
+    // count code space in units of 2^-15.
     uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
     lgScan(space << 9 | count, before, total);
     uint rank = before & 511u, first_ = before >> 9, symbols = total & 511u;
@@ -158,7 +157,7 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
     return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
 }
 
-// Does what huffmanSort describes, with the rows of 32 symbols one after the other, which takes few
+// Does what huffmanSort describes, with one row of 32 symbols after the other, which takes few
 // registers.
 bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                        const uint chunks) {
@@ -194,8 +193,8 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
         uint high = lgBallot((len & 8u) != 0u);
         uint same = ((len & 1u) != 0u ? low.x : ~low.x) & ((len & 2u) != 0u ? low.y : ~low.y) &
                     ((len & 4u) != 0u ? low.z : ~low.z) & ((len & 8u) != 0u ? high : ~high);
-        // However the code lengths are chosen, there are at most n symbols, so `place` stays inside
-        // this alphabet's places.
+        // Whatever the code lengths are, at most n symbols have one. So `place` stays inside this
+        // alphabet's part of sSorted.
         uint place = first + sToken[gRanks + len] + uint(bitCount(same & lgLanesBelow()));
         lgBarrierShared();
         if (len != 0u) {
@@ -209,7 +208,7 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     return sorted.good;
 }
 
-// Does what huffmanSort describes, with all rows of 32 symbols side by side, because a row alone
+// Does what huffmanSort describes, with all rows of 32 symbols in parallel, because a single row
 // would spend most of its time waiting for its own previous step. The rows are written out because
 // NVIDIA's compiler (driver 580) does not unroll loops with ballots.
 bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
@@ -232,8 +231,8 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     lgShare(count);
     HuffmanCode sorted = huffmanQuads(enabled, count, lgShared(1u), code, first);
 
-    // However the code lengths are chosen, there are at most n symbols, so all places stay inside
-    // this alphabet's places.
+    // Whatever the code lengths are, at most n symbols have one. So all indices stay inside this
+    // alphabet's part of sSorted.
     uint next = first + sorted.rank, twice = sorted.single ? 0x10001u : 1u;
     uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u),
           placeC = uvec3(0u);
@@ -274,9 +273,9 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
 }
 
 // Sorts the n symbols of an alphabet by their codes and prepares code `code` (0 or 1) for
-// huffmanDecode; n is at most 32, or 288 if `wide`. The alphabet's code lengths begin at index
-// `lengths`, its payloads go to sSorted from place `first` on, an even number, and `kind` is passed
-// to huffmanPayload.
+// huffmanDecode; n is at most 32, or 288 if `wide`. `lengths` is the index of the alphabet's first
+// code length. Its payloads go to sSorted from index `first` on, which is even. `kind` is passed to
+// huffmanPayload.
 //
 // Returns whether the code is complete, has a single symbol of length 1, or is empty. (That is the
 // rule of libdeflate 1.8; in the last two cases every bit decodes to the same symbol.) A barrier
@@ -288,8 +287,8 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
     // stood side by side.
     return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
 #else
-    // With kUnpaired, registers decide how many tiles an SM holds, so the rows go one after the
-    // other.
+    // If one subgroup decodes a tile alone (kUnpaired), registers limit how many tiles an SM holds,
+    // so the rows go one after the other.
     if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 #endif
@@ -299,9 +298,10 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
 // its symbol's payload in the low half of y; the upper half is undefined. After huffmanSort has
 // returned false the result is meaningless, but no access leaves the tables.
 uvec2 huffmanDecode(uint next, uint code) {
-    // c is the code, left-aligned in the top 15 bits of a word. The code is longer than l bits if c
-    // is at least the word of sQuads for length l. In that word, the bits below the top 15 never
-    // change the comparison, and the whole word is 0 if there are no codes up to that length.
+    // c has the next 15 bits at its top, the first one highest. The code is longer than l bits if c
+    // is not below the word of sQuads for length l. The bits of that word below its top 15 never
+    // change the comparison. If no code has up to l bits, the whole word is 0, so c is not below
+    // it.
     uint c = bitfieldReverse(next) & 0xfffe0000u;
     uint quads = gQuads + code * kQuads;
     uvec3 steps = sQuads[quads + 4u].xyz;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A list of intervals in the form that the host gives it: lengths (*counts*), offsets, or the
+// A list of intervals as the caller of the library gives it: lengths (*counts*), offsets, or the
 // indices of a bulk operation. The intervals of a bulk operation are the *runs* of items between
 // its indices; there is one run more than there are indices.
 //
-// Lists have up to 2^32 entries. Each access computes an address of its own, since an index above
-// 2^31 would count as negative. Sums are limited to 2^32 - 1: they *saturate*.
+// Lists have up to 2^32 entries. So each access computes an address of its own, since an index
+// above 2^31 would count as negative. Sums are limited to 2^32 - 1: they *saturate*.
 #ifndef SLUICE_INTERVAL_LIST_GLSL
 #define SLUICE_INTERVAL_LIST_GLSL
 
@@ -16,11 +16,12 @@ layout(push_constant, std430) uniform Push { IntervalParams p; };
 
 uint wordAt(uvec2 list, uint index) { return WordsIn(add64(list, mul64(index, 4u))).w[0]; }
 
-// addSaturated and subSaturated return the sum and the difference, limited to 0 .. 2^32 - 1.
+// Returns the sum, limited to 2^32 - 1.
 uint addSaturated(uint a, uint b) {
     uint carry, sum = uaddCarry(a, b, carry);
     return carry != 0u ? ~0u : sum;
 }
+// Returns the difference, or 0 if it is negative.
 uint subSaturated(uint a, uint b) { return a - min(a, b); }
 // Returns the difference of two 64-bit numbers, limited to 0 .. 2^32 - 1.
 uint subSaturated64(uvec2 a, uvec2 b) {
@@ -28,23 +29,24 @@ uint subSaturated64(uvec2 a, uvec2 b) {
     return less64(a, b) ? 0u : difference.y != 0u ? ~0u : difference.x;
 }
 
-// listCount returns how many entries the list has, itemCount how many items a bulk operation starts
-// from.
+// Returns how many entries the list has.
 uint listCount() { return countOf(p.countBuffer, p.maxCount); }
+// Returns how many items the caller's array has before a bulk operation removes or inserts items.
 uint itemCount() { return countOf(p.scatter, p.itemCount); }
 
 bool isBulk() { return p.form >= SLUICE_INTERVAL_REMOVED; }
 uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }
 
-// A bulk operation splits `items` items into runs at the positions in its list. Returns the item at
-// which run i begins: the one at position i - 1, or the one behind it if that one is removed.
+// A bulk operation splits `items` items into runs at the positions in its list. Returns the item
+// with which run i begins. Its position is entry i - 1 of the list, or the next one if the
+// operation removes the item at that entry.
 uint runBegin(uint i, uint items) {
     if (i == 0u) return 0u;
     return min(addSaturated(wordAt(p.counts, i - 1u), p.form == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
                items);
 }
 
-// Returns the length of interval i. `intervals` is the number of intervals.
+// Returns the length of interval i of the list's `intervals` intervals.
 uint intervalLength(uint i, uint intervals) {
     if (p.form == SLUICE_INTERVAL_COUNTS) return wordAt(p.counts, i);
     if (p.form == SLUICE_INTERVAL_OFFSETS)
@@ -62,8 +64,8 @@ uint elementCount(uint intervals) {
                                              : itemCount();
 }
 
-// Returns the sum of the lengths of the intervals before the batch. A batch is
-// SLUICE_INTERVAL_BATCH intervals.
+// Returns the sum of the lengths of all intervals before a batch. A batch is SLUICE_INTERVAL_BATCH
+// intervals.
 uint beforeBatch(uint batch) {
     uint i = batch * SLUICE_INTERVAL_BATCH;
     if (p.form == SLUICE_INTERVAL_COUNTS)

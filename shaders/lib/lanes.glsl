@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lanes: subgroup operations, by hardware or emulated, and on top of them the *lane group* of 32
-// lanes. Formats with 32 interleaved streams are decoded by lane groups.
+// Subgroup operations, by hardware or emulated, and on top of them the *lane group* of 32 lanes.
+// Formats with 32 interleaved streams are decoded by lane groups.
 //
 // The specialization constants are the workgroup size and S, the subgroup size, a power of two from
 // 4 to 128. A shader is compiled in three variants. SLUICE_EMU emulates subgroups of S lanes in
@@ -20,9 +20,9 @@
 //   on S.
 //
 // Names begin with wg for the workgroup, sg for the subgroup, lg for the lane group. Every call of
-// an lg function must stand in control flow that is uniform for all lane groups in lockstep. Where
-// a condition differs between lane groups, wgAny() returns whether any of them fulfils it, which is
-// uniform.
+// an lg function must stand in control flow that is uniform for all lane groups in lockstep. If a
+// condition differs between lane groups, wgAny() makes it uniform: it returns whether any of them
+// fulfils it.
 //
 // Lanes are numbered as the hardware does (gl_SubgroupID, gl_SubgroupInvocationID), never by
 // gl_LocalInvocationID, since Vulkan does not tie these to each other. Full subgroups are required,
@@ -59,22 +59,23 @@ const bool kLockstep = kSubgroupSize > 32u;
 #endif
 
 // -----------------------------------------------------------------------------------------------
-// wgInvocation returns the number of this invocation in the workgroup, counted along the subgroups.
+// Returns the number of this invocation in the workgroup. It follows the order of subgroups and
+// their lanes.
 
 #ifdef SLUICE_EMU
 uint wgInvocation() { return gl_LocalInvocationIndex; }
 #else
 uint wgInvocation() { return gl_SubgroupID * kSubgroupSize + gl_SubgroupInvocationID; }
 #endif
-// Returns the workgroup's number in the list of workgroups. It may be behind the end of that list,
-// because a dispatch is a rectangle of whole rows (SLUICE_MAX_GRID).
+// Returns the workgroup's number. It may be past the last workgroup that a kernel needs, because a
+// dispatch is a rectangle of whole rows of SLUICE_MAX_GRID workgroups.
 uint wgIndex() { return gl_WorkGroupID.y * SLUICE_MAX_GRID + gl_WorkGroupID.x; }
 uint sgLane() { return wgInvocation() & (kSubgroupSize - 1u); }
 uint sgIndex() { return wgInvocation() / kSubgroupSize; }
 
-// lgLane returns the lane's number in the lane group, 0 .. 31; lgIndex returns the lane group's
-// number in the workgroup.
+// Returns the lane's number in the lane group, 0 .. 31.
 uint lgLane() { return wgInvocation() & 31u; }
+// Returns the lane group's number in the workgroup.
 #ifdef SLUICE_EMU
 uint lgIndex() { return wgInvocation() >> 5; }
 #else
@@ -93,9 +94,9 @@ void wgBarrierShared() {
 }
 
 // Does what wgBarrierShared does, and also makes stores to buffers visible to the workgroup.
-// `plain` says that on this device plain stores become visible by an execution barrier
-// (SLUICE_CONSTANT_PLAIN_STORES_VISIBLE). This avoids memoryBarrierBuffer, which waits until the
-// stores have reached the last level of cache.
+// `plain` says that on this device an execution barrier makes plain stores visible
+// (SLUICE_CONSTANT_PLAIN_STORES_VISIBLE). Then memoryBarrierBuffer is not needed, which waits until
+// the stores have reached the last level of cache.
 void wgBarrierAll(const bool plain) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (plain) {
@@ -108,8 +109,8 @@ void wgBarrierAll(const bool plain) {
     wgBarrierShared();
 }
 
-// Does what wgBarrierShared does for the lanes of one lane group. In the narrow and emulated forms
-// it waits for the whole workgroup.
+// Waits for the lane group. Its earlier stores to shared memory are visible afterwards. In the
+// narrow and emulated forms this waits for the whole workgroup.
 void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
@@ -130,15 +131,15 @@ void lgBarrierAll() {
 }
 
 // -----------------------------------------------------------------------------------------------
-// The emulated and narrow forms exchange values through these arrays of two halves, which
-// operations use in turn. So one barrier per operation is enough: an operation writes the half that
-// the last operation but one has used, and every lane has finished reading that half when it
-// reaches the barrier of the last operation.
+// The emulated and narrow forms exchange values through these arrays, which are double-buffered:
+// operations use the two halves in turn. So one barrier per operation is enough. Operation n writes
+// the half that operation n - 2 has used, and every lane has finished reading that half when it
+// reaches the barrier of operation n - 1.
 
 #ifdef SLUICE_EMU
 // A vector has the values of four neighbouring lanes. lavapipe compiles each load into a loop over
-// lanes. When values were loaded one by one, these loops took two thirds of the compilation time.
-// Other devices load a vector as fast as a word.
+// lanes, and loops for single values took two thirds of the compilation time. Other devices load a
+// vector as fast as a word.
 shared uvec4 sLanesBits[2][gl_WorkGroupSize.x / 4u];
 shared uvec4 sLanesValue[2][gl_WorkGroupSize.x / 4u];
 #elif defined(SLUICE_NARROW)
@@ -153,11 +154,12 @@ void lanesGive(bool a, bool b, bool c) {
         (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
-// Adds lane `lane` to three ballots: `bits` is what that lane has stored with lanesGive.
+// Sets the bits of lane `lane` in three ballots. `bits` is what that lane has stored with
+// lanesGive.
 void lanesJoin(uint bits, uint lane, inout uvec3 ballots) {
     ballots |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << lane;
 }
-// Does what lanesJoin does, and adds the lane's value to the sums of lgBallot3Scan. The caller
+// Does what lanesJoin does, and adds lane `lane`'s `value` to the sums of lgBallot3Scan. The caller
 // passes lanes in ascending order, because `total` stops growing at the first lane whose bit is set
 // in ballots.x.
 void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint prefix,
@@ -174,10 +176,10 @@ void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint 
 // Returns whether `condition` holds in this lane group or in one that is in lockstep with it. The
 // condition must be uniform in each lane group.
 //
-// Where lane groups are subgroups the ballot does not change the value, but it tells the compiler
-// that a branch on it is uniform. In control flow that might diverge, NVIDIA's compiler (driver
-// 580) puts MATCH.ANY, REDUX and a convergence branch before every subgroup operation, which made
-// the GDeflate decoder two to three times slower (docs/portability.md).
+// Where lane groups are subgroups, the ballot does not change the value. But it tells the compiler
+// that a branch on the value is uniform. In control flow that might diverge, NVIDIA's compiler
+// (driver 580) puts MATCH.ANY, REDUX and a convergence branch before every subgroup operation,
+// which made the GDeflate decoder two to three times slower (docs/portability.md).
 bool wgAny(bool condition) {
 #if defined(SLUICE_EMU)
     if (!kLockstep) return condition;
@@ -198,8 +200,8 @@ bool wgAny(bool condition) {
 
 #ifdef SLUICE_EMU
 
-// Returns three ballots of the lane group, with one exchange through shared memory. Bit i of x is
-// `a` of lane i; the bits of y and z are `b` and `c` of the lanes.
+// Returns the ballots of `a`, `b` and `c` over the lane group in x, y and z. Bit i of a ballot is
+// the condition of lane i.
 uvec3 lgBallot3(bool a, bool b, bool c) {
     lanesGive(a, b, c);
     barrier();
@@ -216,9 +218,9 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return result;
 }
 
-// Returns three ballots, and sums over the lane group. `prefix` is the sum of `value` over the
-// lanes below this one. `total` is the sum over the lanes below the lowest lane that has `a` set,
-// or over all lanes if none has.
+// Returns the ballots of `a`, `b` and `c`, and sums over the lane group. `prefix` is the sum of
+// `value` over the lanes below this one. `total` is the sum over the lanes below the lowest lane
+// that has `a` set, or over all lanes if none has.
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     lanesGive(a, b, c);
     sLanesValue[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] = value;
@@ -291,16 +293,16 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
-// sgInclusiveAddShuffled does what subgroupInclusiveAdd does. NVIDIA's compiler (driver 580) makes
-// a call of that built-in function, which walks the list of active lanes and takes twice as many
-// instructions as the shuffles written out here. They are not in a loop, because that compiler does
-// not unroll loops with shuffles. A kernel in which the call was measured to be faster defines
-// SLUICE_SCANS_CALLED to use the built-in function all the same. sgAddBelow adds the value of the
-// lane `reach` lanes below.
+// Adds the value of the lane `reach` lanes below this one, if there is such a lane.
 uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, (gl_SubgroupInvocationID - reach) & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
 }
+// Does what subgroupInclusiveAdd does. NVIDIA's compiler (driver 580) turns that built-in function
+// into a call, which walks the list of active lanes and takes twice as many instructions as the
+// shuffles here. The shuffles are not in a loop, because that compiler does not unroll loops with
+// shuffles. A kernel in which the built-in function was measured to be faster defines
+// SLUICE_SCANS_CALLED.
 uint sgInclusiveAddShuffled(uint value) {
 #ifdef SLUICE_SCANS_CALLED
     return subgroupInclusiveAdd(value);
@@ -345,9 +347,9 @@ void lgScan(uint value, out uint prefix, out uint total) {
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
-// lgShare lets the lanes of the group read each other's `value` with lgShared, until the next call
-// of lgShare. In the narrow and emulated forms only lgShare waits at a barrier, however many lanes
-// are read afterwards.
+// lgShare publishes this lane's `value` to the lanes of the group, which read it with lgShared
+// until the next call of lgShare. In the narrow and emulated forms only lgShare waits at a barrier,
+// however many lanes are read afterwards.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLanesShared[2][gl_WorkGroupSize.x];
 uint gLanesSharedTurn = 0u;
@@ -385,10 +387,11 @@ bool sgUniform(bool condition) {
 #endif
 }
 
-// Returns whether no loop of this subgroup has been left early so far. lavapipe counts the
-// iterations of all loops of a subgroup together, and beyond a limit it leaves every loop after its
+// Returns false if the driver has left a loop of this subgroup early. lavapipe counts the
+// iterations of all loops of a subgroup together. Beyond a limit, it leaves every loop after its
 // first iteration (docs/portability.md). A loop of two iterations shows whether that limit has been
-// passed. `two` must be 2, but must not be a constant, because the compiler would fold the loop.
+// passed. `two` must be 2, but not a constant, because the compiler would remove a loop of constant
+// length.
 bool sgLoopsGoOn(uint two) {
     uint turns = 0u;
     SLUICE_DONT_UNROLL
@@ -397,8 +400,8 @@ bool sgLoopsGoOn(uint two) {
     return turns == two;
 }
 
-// Calls sgLoopsGoOn with a 2 that the compiler does not know. Only drivers with narrow subgroups
-// have been seen to leave loops early, so the wide and native forms have no test.
+// Does what sgLoopsGoOn(two) does, with a 2 that the compiler does not know. Only drivers with
+// narrow subgroups have been seen to leave loops early, so the wide and native forms have no test.
 bool sgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     // The z index of a workgroup is always 0.
@@ -408,7 +411,8 @@ bool sgLoopsGoOn() {
 #endif
 }
 
-// Returns whether `condition` holds in any lane of this lane group, or of one in lockstep with it.
+// Returns whether `condition` holds in any lane of this lane group, or of a lane group in lockstep
+// with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return wgAny(lgBallot(condition) != 0u);
@@ -417,8 +421,8 @@ bool wgAnyLane(bool condition) {
 #endif
 }
 
-// Returns whether no subgroup of this lane group, or of one in lockstep with it, has left a loop
-// early.
+// Returns false if the driver has left a loop early in this lane group, or in one in lockstep with
+// it.
 bool lgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return !wgAnyLane(!sgLoopsGoOn());
@@ -428,9 +432,10 @@ bool lgLoopsGoOn() {
 }
 
 // These functions are for kernels in which a whole workgroup works on one thing. The workgroup
-// calls wgLoopsBegin first. wgLoopsGoOn then returns whether none of its subgroups has left a loop
-// early so far. No barrier stands behind its read of sLoopsLeft, so an invocation may already see
-// what a faster subgroup finds in the next call; that can only turn the answer to false.
+// calls wgLoopsBegin first. wgLoopsGoOn then returns false if the driver has left a loop early in
+// one of its subgroups. No barrier follows the read of sLoopsLeft, so a faster subgroup may already
+// store the result of its next call before a slower one reads. This race is harmless: it can only
+// make wgLoopsGoOn return false one call earlier.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLoopsLeft;
 #endif

@@ -19,14 +19,14 @@
 //
 // Scratch has a head of four words and then one state per tile. The look-back uses two words of the
 // head: the ticket counter, and the number of workgroups that are done. All of scratch is zero
-// before the command, and the workgroup that ends last clears it again. A value is cut into pieces
-// of 16 bits, and each word of a state has one piece and the kind of state, because the words of a
-// store need not become visible together.
+// before the command, and the workgroup that ends last clears it again. The words of a state need
+// not become visible together, even if one store writes them. So a value is cut into pieces of 16
+// bits, and each word has one piece and the kind of the state.
 //
 // A shader that includes this file defines
 //   bool lookbackTile(uint tile, out LookbackValue value)
 // which computes the tile's value from the input, with the whole workgroup. It returns true if a
-// segment begins in the tile, so that the tiles before it do not count for later tiles. It must not
+// segment begins in the tile; then the tiles before it do not count for later tiles. It must not
 // overwrite shared memory that the caller of lookbackWait still needs.
 //
 // The operation is the sum of u32. For another commutative operation, the shader defines
@@ -73,8 +73,8 @@ const uint kTileOwn = 1u;   // the kind of a state that has the tile's own value
 const uint kTileWhole = 2u; // the kind of a state that has the value of this tile and all before it
 
 shared uint sLookbackTicket;
-// The number of workgroups that were done before this one. It has a word of its own, because other
-// invocations may still be reading sLookbackTicket when it is written.
+// The number of workgroups that were done before this one. It does not share a word with
+// sLookbackTicket, which other invocations may still be reading when this is written.
 shared uint sLookbackLeft;
 // The results that lookbackPoll and lookbackAwait leave for the workgroup.
 shared LookbackValue sLookbackValue;
@@ -95,8 +95,8 @@ LookbackState lookbackPack(LookbackValue value, uint state) {
 #endif
 }
 
-// Returns the kind of a state, or 0 as long as not all of its words are visible. `value` receives
-// the state's value.
+// Returns the kind of a state, or 0 if it is not yet visible as a whole. `value` receives its
+// value.
 uint lookbackUnpack(LookbackState words, out LookbackValue value) {
     LookbackState state = words >> 30;
 #ifdef SLUICE_LOOKBACK_WIDE
@@ -108,8 +108,8 @@ uint lookbackUnpack(LookbackState words, out LookbackValue value) {
 #endif
 }
 
-// Returns the first of the polling lanes for which `condition` holds, or kLookbackLanes if it holds
-// for none.
+// Returns the lowest polling lane for which `condition` holds, or kLookbackLanes if it holds for
+// none.
 uint lookbackFirst(bool condition) {
 #ifdef SLUICE_EMU
     return condition ? 0u : 1u;
@@ -123,15 +123,17 @@ LookbackStates lookbackStates(uvec2 scratch) {
     return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD));
 }
 
-// Returns whether this invocation takes tickets in look-ahead loops. Invocation 0 publishes and
-// waits there, so another one takes tickets, and neither task delays the other.
+// Returns whether this invocation takes the tickets in loops that work ahead. There invocation 0
+// publishes and waits. So the last invocation takes tickets, and neither task delays the other.
 bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
-// lookbackTakeAlone and lookbackTake take the next tile and return its number. One invocation calls
-// lookbackTakeAlone. The whole workgroup calls lookbackTake, whose result is valid in invocation 0.
+// One invocation calls this to take the next tile. Returns the tile's number.
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
+// The whole workgroup calls this to take the next tile. The tile's number is valid only in
+// invocation 0.
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
-// Takes the next tile for the whole workgroup, which must pass a barrier between two calls.
+// Takes the next tile and returns its number in all invocations. The whole workgroup calls this,
+// and must pass a barrier between two calls.
 uint lookbackTicket(uvec2 scratch) {
     uint ticket = lookbackTake(scratch);
     if (wgInvocation() == 0u) sLookbackTicket = ticket;
@@ -139,16 +141,18 @@ uint lookbackTicket(uvec2 scratch) {
     return sLookbackTicket;
 }
 
-// Loads the state of the tile before `tile` for lookbackAwait. The result is valid in invocation 0.
+// Loads the state of the tile before `tile`, which the caller passes to lookbackAwait. The result
+// is valid in invocation 0.
 LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
     if (wgInvocation() == 0u && tile != 0u) words = lookbackStates(scratch).s[tile - 1u];
     return words;
 }
 
-// Invocation 0 waits until the scanner has published the tile before `tile`. It leaves the prefix
-// of `tile` in sLookbackValue, and in sLookbackNext how many tiles that prefix lacks: 0, or all of
-// them if the value has not come after `polls` polls. `words` is from lookbackPeek.
+// Invocation 0 waits until the scanner has published the tile before `tile`. It stores the prefix
+// of `tile` in sLookbackValue, and 0 in sLookbackNext. After `polls` polls it gives up: it stores
+// the identity in sLookbackValue, and in sLookbackNext the number of tiles that the prefix still
+// lacks, which is `tile`. `words` is from lookbackPeek.
 void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     if (wgInvocation() != 0u) return;
     LookbackStates states = lookbackStates(scratch);
@@ -160,15 +164,16 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
-// The polling lanes combine the values that the tiles below `next` have published with `prefix`.
-// They leave the result in sLookbackValue, and in sLookbackNext how many tiles it lacks, counted
-// from tile 0. The last of the tiles that it lacks did not publish in time.
+// The polling lanes look back from tile `next`: they combine the values that the tiles before it
+// have published with `prefix`, and store the result in sLookbackValue. sLookbackNext receives 0 if
+// the result is complete. If a tile k does not publish in time, it receives k + 1, and the result
+// lacks tiles 0 .. k.
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
     while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
-        // Lanes that would look before the first tile act as if they had found an inclusive value,
-        // the identity.
+        // Lanes for which there is no tile act as if they had found the identity as an inclusive
+        // value.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
         if (lane < next) words = states.s[next - 1u - lane];
         LookbackValue value;
@@ -189,14 +194,14 @@ void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     }
 }
 
-// Stores a tile's state, in invocation 0.
+// Invocation 0 stores the state of `tile`: its value and its kind.
 void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
     if (wgInvocation() == 0u) lookbackStates(scratch).s[tile] = lookbackPack(value, state);
 }
 
 // Publishes the value of `tile`; the whole workgroup calls this. `own` is the tile's value, in
-// invocation 0 only. `final` says that nothing before the tile counts for later tiles. `inPlace`
-// says that the caller will overwrite the tile's input.
+// invocation 0 only. `final` says that a segment begins in the tile, so that the tiles before it do
+// not count for later tiles. `inPlace` says that the caller will overwrite the tile's input.
 void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
     lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
     // The state must be visible before the caller overwrites the tile's input. Then a workgroup
@@ -204,9 +209,9 @@ void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bo
     if (inPlace) memoryBarrierBuffer();
 }
 
-// Returns whether a tile still has not published, after its value was computed from the input. If
-// an operation works in place and the tile has published, its input may have been overwritten
-// meanwhile, so its state must be used instead. The whole workgroup calls this.
+// The whole workgroup calls this after it has computed a tile's value from the input. Returns
+// whether the tile's state still has no value. If it has one, and the operation works in place, the
+// input may have been overwritten before it was read; so the caller must use the state instead.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
@@ -219,14 +224,16 @@ bool lookbackUnpublished(uvec2 scratch, uint tile) {
 }
 
 // Returns the prefix of `tile`, whose own value has been published. The whole workgroup calls this.
-// `own`, `final` and `inPlace` are as for lookbackPublish. `polls` is how often a tile that has
-// published nothing is polled; with SLUICE_LOOKBACK_NEVER no state is read. `scanned` says that
+// `own` is the tile's value, in invocation 0 only. `final` says that no earlier tile counts for
+// later tiles. `inPlace` says that the tile's input will be overwritten. A tile that has published
+// nothing is polled `polls` times; with SLUICE_LOOKBACK_NEVER no state is read. `scanned` says that
 // workgroup 0 is a scanner.
 LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
                            bool inPlace, bool scanned) {
     final = final || tile == 0u;
     if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
-        // The input of a tile that is done has been overwritten, so its state has to be read.
+        // In place, a tile that is done has overwritten its input, so its state must be read after
+        // all.
         polls = 0u;
     LookbackValue prefix = kLookbackIdentity;
     uint next = tile;
@@ -253,7 +260,7 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
             if (next == 0u && !final)
                 lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
         }
-        // If there is a scanner, it was too late; from here on the workgroup looks back.
+        // If there is a scanner, it was too late. From here on, the workgroup looks back by itself.
         scanned = false;
         // This barrier waits until all invocations have read sLookbackNext.
         wgBarrierShared();
@@ -262,7 +269,7 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
 }
 
 #ifndef SLUICE_EMU
-// Returns an inclusive scan over the subgroup, which begins anew at each lane that has `anew` set.
+// Returns an inclusive scan over the subgroup. It begins anew at each lane that has `anew` set.
 LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
     uint lane = gl_SubgroupInvocationID, started = anew ? 1u : 0u;
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -281,10 +288,10 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 #ifndef SLUICE_EMU
 const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 const uint kScannedAnew = 0x80000000u;
-// sScannedReady has, for each subgroup, how many of its tiles have published, up to the first that
-// has not; sScannedValue has the combined value of these. kScannedAnew marks a value that does not
-// depend on earlier tiles. Both arrays have two halves, used in turn, so that one barrier per round
-// is enough.
+// Each subgroup has an entry in both arrays. sScannedReady is the number of its tiles before its
+// first one that has not published, and sScannedValue is the combined value of these tiles. The
+// flag kScannedAnew in sScannedReady says that this value does not depend on earlier tiles. The
+// arrays are double-buffered, so that one barrier per round is enough.
 shared uint sScannedReady[2][kLookbackSubgroups];
 shared LookbackValue sScannedValue[2][kLookbackSubgroups];
 
@@ -312,7 +319,7 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
         wgBarrierShared();
 
         LookbackValue before = carry;
-        // `open` says that all tiles of the subgroups so far have published.
+        // True as long as all tiles of subgroups 0 .. i - 1 have published.
         bool open = true, mine = false;
         uint taken = 0u;
         for (uint i = 0u; i < kLookbackSubgroups; i++) {
@@ -337,16 +344,15 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
-// Tells the other workgroups that this one no longer reads or writes states. Every workgroup calls
-// this once, as a whole. It may do other work before it calls lookbackClean, to hide the latency of
-// the atomic.
+// Counts this workgroup as one that no longer accesses states. Every workgroup calls this once, as
+// a whole. It may do other work before it calls lookbackClean, to hide the latency of the atomic.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();
     if (wgInvocation() == gl_WorkGroupSize.x - 1u)
         sLookbackLeft = atomicAdd(LookbackHead(scratch).done, 1u);
 }
 
-// The last of `workgroups` workgroups to leave clears the scratch, with all of its invocations.
+// The last of `workgroups` workgroups to call lookbackLeave clears the scratch.
 void lookbackClean(uvec2 scratch, uint workgroups, uint tiles) {
     wgBarrierShared();
     if (sLookbackLeft + 1u == workgroups) {

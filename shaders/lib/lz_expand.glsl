@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A lane group turns LZ tokens into bytes, many at once. A token is a literal or a match, and is
-// one word.
+// A lane group turns LZ tokens into bytes, many at once. A token is one word, and stands for a
+// literal or a match.
 //
 // Tokens stand in a ring, in the order of their output. There are two steps:
 // - place: an exclusive scan of the tokens' lengths gives the position at which each token's bytes
 //   begin. Each token is checked, and the bit of its first byte is set in a ring of bits (sStarts).
 // - make: the lanes make a *group* of 128 bytes, four each. The number of bits set up to a byte is
-//   the number of its token, so a population count serves as the load-balancing search. A literal's
-//   token has the byte itself, a match's token has the distance to the byte's source. A source
-//   before the group is loaded from the tile. A source inside the group is a pointer to be
-//   followed: all pointers are followed in shared memory at the same time, and each step halves the
-//   length of every chain of copies (pointer jumping; Wyllie 1979).
+//   the number of its token, so a population count finds the token. A literal's token has the byte
+//   itself, a match's token has the distance to the byte's source. A source before the group is
+//   loaded from the tile. A source inside the group is a pointer. All pointers are followed in
+//   shared memory at the same time, and each step halves the length of every chain of copies
+//   (pointer jumping; Wyllie 1979).
 //
-// So no match waits for an earlier one. Even 128 bytes of which each copies the byte before it take
-// only seven steps.
+// So no match waits for an earlier one. Even a chain of 128 bytes, each copying the byte before it,
+// takes only seven steps.
 //
-// gstd_expand.comp, the byte stage of Gstd, shares no code with this file; it says why.
+// gstd_expand.comp, the byte stage of Gstd, uses another method and says why.
 //
 // The includer defines kTiles, tileIndex(), kPerLane, kTokenRing, sToken, kRoomy, kUnpaired,
 // kSuspends and kPlainHistory, which gdeflate.comp explains.
@@ -27,7 +27,7 @@
 #include "memory.glsl"
 #include "pitch.glsl"
 
-// Words of the ring of bits, one for each 32 bytes of output.
+// How many words the ring of bits, sStarts, has. A word has bits for 32 bytes of output.
 const uint kStartRing = kRoomy ? 64u : 32u;
 const uint kGroup = 128u;            // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane; // most tokens that are placed at once
@@ -38,11 +38,12 @@ const uint kAtOnce = 32u * kPerLane; // most tokens that are placed at once
 //
 // sStarts has a bit for each byte of output, set if a token's bytes begin there.
 shared uvec4 sStarts[kTiles * kStartRing / 4u];
-// While pointers are followed, the ring of tokens also holds an entry for each byte of a group: the
-// index in sToken of the entry of the byte that it copies. Once a byte's value is known, its entry
-// is the index of this entry itself plus kKnown, with the value in the upper half. So every entry
-// can be loaded without a condition; with a condition, NVIDIA's compiler (driver 580) would issue
-// the loads one after the other.
+// While pointers are followed, the ring of tokens also holds an entry for each byte of a group. As
+// long as the byte's value is not known, the entry is a pointer: the index in sToken of the entry
+// of the byte's source. Once the value is known, it is in the upper half, and the lower half is the
+// entry's own index plus kKnown. So every entry has a valid index, whose entry can be loaded
+// without a condition. NVIDIA's compiler (driver 580) would issue conditional loads one after the
+// other.
 const uint kKnown = 0x8000u;
 
 #ifdef SLUICE_EXT
@@ -59,9 +60,9 @@ uint gEnd;       // how many bytes the placed tokens make
 uint gAt;        // how many bytes have been made, a multiple of kGroup
 uint gBegun;     // how many tokens begin before gAt
 
-// While the decode stage runs, this stage's variables are kept here. Otherwise they would occupy
-// registers there too, and registers decide how many tiles NVIDIA's hardware works on at a time. A
-// tile has two entries: the first has what is constant, the second what changes.
+// While the decode stage runs, the variables of this stage are kept here and not in registers,
+// because registers limit how many tiles NVIDIA's hardware works on at a time. A tile has two
+// entries: the first has what is constant, the second what changes.
 shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
@@ -83,7 +84,7 @@ void lzResume() {
 // Returns whether a token is a match, not a literal: only matches are longer than one byte.
 bool isMatch(uint token) { return token > 0xffffu; }
 
-// Returns the place in sToken of token number `index`.
+// Returns the index in sToken of token number `index`.
 uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
 
 // Returns the number of the region that lzBegin was given, or ~0 if there is none.
@@ -97,7 +98,8 @@ void lzBegin(uint region) {
     lzSuspend();
 }
 
-// Returns byte n behind a 4-byte aligned address, in the low 8 bits; the other bits are undefined.
+// Returns byte n from the address `base`, a multiple of 4, in the low 8 bits of the result. Its
+// other bits are undefined.
 uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
     return kPlainHistory ? uint(int(BytesPlain(base).b[n])) : uint(BytesOut(base).b[n]);
@@ -106,8 +108,8 @@ uint loadByte(uvec2 base, uint n) {
 #endif
 }
 
-// Loads four bytes of the tile, at positions that have been made. All loads are issued before the
-// first is waited for.
+// Loads four bytes of the tile's output that exist already, from any positions. All loads are
+// issued before the first is waited for.
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
@@ -151,8 +153,9 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Places up to kAtOnce tokens, kPerLane in each lane: tokens with numbers below `complete` whose
-// bytes begin inside the ring of bits. Returns the error of the first bad token, or SLUICE_ST_OK.
+// Finds where in the output up to kAtOnce tokens begin, kPerLane in each lane, and sets their bits
+// in the ring of bits. Leaves out tokens with numbers from `complete` on, and those whose bytes
+// begin past the end of the ring. Returns the error of the first bad token, or SLUICE_ST_OK.
 uint lzPlace(bool enabled, uint complete) {
     if (!kLockstep) enabled = true;
     uint index = kPerLane * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
@@ -176,8 +179,8 @@ uint lzPlace(bool enabled, uint complete) {
     uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
          take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
-        // Some tokens are bad, or begin behind the ring of bits. Of this lane's tokens, this counts
-        // those that begin inside the ring, and finds the first bad one.
+        // Some tokens are bad, or begin past the end of the ring of bits. The loop counts the
+        // lane's tokens that begin inside the ring, and finds the first bad one among them.
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
@@ -212,10 +215,10 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Finds the values of those bytes of a group whose sources lie inside the group. `source` is the
-// source's place in the group; for a byte whose `value` is known it is kGroup or more. Seven steps
-// are enough for the longest chain of pointers. The entries take 128 places of the token ring, from
-// `base` on, a multiple of 4.
+// Finds the values of the bytes of a group whose sources lie in the group itself. `source` is the
+// index in the group of a byte's source. For a byte whose `value` is known already, it is kGroup or
+// more. Seven steps are enough for the longest chain of pointers, kGroup bytes. The entries take
+// kGroup words of the token ring, from token `base` on, a multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
     uvec4 entry =
@@ -246,16 +249,15 @@ bool anyOfGroup(uvec4 source) {
     return min(min(source.x, source.y), min(source.z, source.w)) < kGroup;
 }
 
-// A match that is longer than its distance copies bytes of its own. This moves the source of such a
-// byte back by some whole distances: to before the match, or before the group. So long matches do
-// not become long chains for lzFollow. `starts` has the bits of the group, `word` is the word of
-// `starts` that has the lane's bits, and `marks` has the lane's four bits lowest. Returns the
-// sources.
+// A match that is longer than its distance copies its own bytes. This moves the source of such a
+// byte back by a multiple of the distance, to before the match or before the group, so that
+// lzFollow meets no long chain. Returns the sources. `starts` has the bits of the group, `word` is
+// the word of `starts` with the lane's four bits, and `marks` has these four bits lowest.
 uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
-    // `begin` is the place in the group at which the token of each of the lane's bytes begins; 0 if
-    // it begins before the group.
+    // For each of the lane's bytes, `begin` is the index in the group at which its token begins, or
+    // 0 if the token begins before the group.
     uint x = uint(findMSB(starts.x | 1u));
     uint y = mix(uint(findMSB(starts.y)) + 32u, x, starts.y == 0u);
     uint z = mix(uint(findMSB(starts.z)) + 64u, y, starts.z == 0u);
@@ -266,9 +268,9 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     begin.y = mix(begin.x, self + 1u, (marks & 2u) != 0u);
     begin.z = mix(begin.y, self + 2u, (marks & 4u) != 0u);
     begin.w = mix(begin.z, self + 3u, (marks & 8u) != 0u);
-    uvec4 distance = (token & 0xffffu) + 1u; // for a literal this is much more than a group
-    // With 1/2 added, the quotient is never close to a whole number, so the quotient of floats,
-    // although rounded, is truncated to the right whole number.
+    uvec4 distance = (token & 0xffffu) + 1u; // for literals much more than kGroup, so nothing moves
+    // Computes behind / distance, rounded down, by floats. With 1/2 added, the exact quotient is
+    // never so close to a whole number that the rounding of floats could cross it.
     uvec4 behind = self + uvec4(0u, 1u, 2u, 3u) - begin;
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
@@ -278,7 +280,7 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
-    // With 1/2 added the truncated quotient is exact, see lzUnrepeat.
+    // Adding 1/2 makes the truncated quotient exact (see lzUnrepeat).
     behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
     SLUICE_UNROLL
     for (uint k = 1u; k < 4u; ++k)
@@ -288,8 +290,9 @@ uvec4 lzRepeat() {
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
 
-// Returns the lane's four bytes of any group. `starts` has the group's bits. `begun` is the number
-// of tokens that have begun before the group; on return, of those that have begun before its end.
+// Returns the lane's four bytes of any group. `starts` has the group's bits of sStarts. `begun` is
+// the number of tokens that begin before the group, and receives the number of those that begin
+// before its end.
 uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -301,21 +304,21 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     begun += three + counts.w;
     uint own = word >> (self & 31u);
 
-    // Each byte of `marks` is one of the lane's four bits. Each product below adds up the bytes up
-    // to a certain one, and has the sum in its highest byte.
+    // Each byte of `marks` has one of the lane's four bits. The highest byte of each product below
+    // is the sum of the lowest 2, 3 or 4 of these bytes.
     uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u;
     uvec4 token, source;
     token.x = sToken[tokenAt(index + (own & 1u))];
     token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
-    // Sources count from gAt, so a source before gAt wraps around to a large number. A literal's
-    // source also is a large number.
+    // Sources count from gAt. A source before gAt wraps around to a large number, and the source of
+    // a literal is a large number, too.
     SLUICE_UNROLL
     for (uint k = 0u; k < 4u; ++k)
         source[k] = self + k - 1u - (token[k] & 0xffffu);
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
-    // With kUnpaired, the additional steps of lzFollow cost less than lzUnrepeat.
+    // If one subgroup decodes the tile alone, more steps of lzFollow cost less than lzUnrepeat.
     if (!kUnpaired) {
         if (anyInside) {
             if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
@@ -330,25 +333,25 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
         far[k] = isMatch(token[k]) && source[k] >= kGroup;
     // After this barrier other lanes may overwrite the bits and the tokens.
     lgBarrierShared();
-    // A byte is loaded for each of the lane's four, because in a branch each load would be waited
-    // for before the next. A byte that is not needed is loaded from the last byte that was made.
-    // lzPlace has checked that all sources are bytes of the tile before their match. Where a byte
-    // is loaded with its whole word, that word may lie partly outside of a tile without bytes, so
-    // nothing is loaded if no lane needs a byte.
+    // All four loads are issued without a branch, since in branches each load would wait for the
+    // previous one. A load that is not needed reads the last byte that was made. lzPlace has
+    // checked that all sources are bytes of the tile before their match. Without 8-bit loads a
+    // whole word is read, which may lie partly outside of an empty tile. So nothing is loaded then
+    // unless some lane needs a byte.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
         made = loadMade(min(gAt + source, uvec4(max(gAt, 1u) - 1u)));
     }
     uvec4 value = mix(token, made, far);
     if (anyInside)
-        // lzFollow uses the places of tokens before the last one that begins in the group. These
-        // tokens have been read.
+        // lzFollow overwrites tokens before the last one that begins in the group. These have been
+        // read.
         lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u);
     return value;
 }
 
-// Makes the 128 bytes from gAt on, and stores the words that lie wholly below gEnd. `made` receives
-// the lane's four bytes.
+// Makes the kGroup bytes from gAt on, and stores the words that lie wholly below gEnd. `made`
+// receives the lane's four bytes.
 void lzMake(bool enabled, inout uint made) {
     if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
@@ -377,8 +380,8 @@ void lzMake(bool enabled, inout uint made) {
 }
 
 // Does a turn of the expand stage: places the tokens with numbers below `complete`, and makes the
-// groups that they fill. `more` says that more tokens will follow; then up to kAtOnce - 1 tokens
-// may wait for the next turn. Otherwise the last, incomplete group is made too. Returns the error
+// groups that they fill. If `more` is set, more tokens will follow, and up to kAtOnce - 1 tokens
+// may wait for the next turn. Otherwise the last, incomplete group is made, too. Returns the error
 // of the first bad token, or SLUICE_ST_OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
@@ -392,12 +395,12 @@ uint lzExpand(bool enabled, uint complete, bool more) {
             uint result = lzPlace(on, complete);
             if (on && result != SLUICE_ST_OK) {
                 status = result;
-                // So no more tokens are placed.
+                // From now on no more tokens are placed.
                 complete = gPlaced;
             }
         }
         again = wgAny(complete - gPlaced >= least);
-        // gAt lies behind gEnd once the last, incomplete group has been made.
+        // gAt is past gEnd once the last, incomplete group has been made.
         bool last = enabled && status == SLUICE_ST_OK && !more && complete == gPlaced;
         int group = int(mix(kGroup, 1u, last));
         if (wgAny(int(gEnd - gAt) >= group)) {

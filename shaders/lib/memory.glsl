@@ -3,7 +3,7 @@
 // have 64-bit integers.
 //
 // Memory is accessed in words of 4 bytes, relative to a base address that is a multiple of 4.
-// Callers check bounds; only loadWord, which is told how many words there are, does so itself.
+// Callers check bounds. Only loadWord does so itself: it knows how many words there are.
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
@@ -20,8 +20,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Wor
 // Memory that lanes of a workgroup write and read again. `coherent` stands at the member, because
 // glslang 12 ignores it at the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
-// This is the same memory without `coherent`, for devices on which lanes see each other's plain
-// stores, and for stores that no lane reads.
+// Such memory without `coherent`, for devices on which lanes see each other's plain stores, and for
+// stores that no lane reads.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
@@ -67,20 +67,20 @@ bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
            !less64(sub64(baseSize, start), size);
 }
 
-// Returns word `index` of an array of `words` words, or 0 if `index` is behind its end.
+// Returns word `index` of an array of `words` words, or 0 if `index` is past its end.
 uint loadWord(uvec2 base, uint index, uint words) {
     return index < words ? WordsIn(base).w[index] : 0u;
 }
 
-// Returns the number at address `count` of device memory, but at most `most`. If the address is 0,
-// returns `most`.
+// Returns the number in device memory at the address `count`, but at most `most`. If the address is
+// 0, returns `most`.
 uint countOf(uvec2 count, uint most) {
     return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
 }
 
 // Writes the final status of item `index` of a list of `count` items. If the item has failed, also
-// updates the summary behind the list: the number of failures, and the first item that failed. One
-// invocation calls this for an item.
+// updates the summary after the list: the number of failures, and the first item that failed. Only
+// one invocation may call this for an item.
 void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
     WordsOut list = WordsOut(statuses);
     list.w[index] = status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Partial results of the workgroups of a reduction, or of a scan by several dispatches. They stand
-// in scratch where the states of a look-back would stand. A result is a Run (runs.glsl) in two
+// Partial results of the workgroups of a reduction, or of a scan by several dispatches. They are in
+// scratch, at the offset where a look-back has its states. A result is a Run (runs.glsl) in two
 // words: its value and its head flag, or a 64-bit value.
 #ifndef SLUICE_PARTIALS_GLSL
 #define SLUICE_PARTIALS_GLSL

@@ -11,11 +11,12 @@ uvec4 gPitch;      // rowBytes, rowPitch, rowMagic, rowShift of RegionParams
 uvec2 gPitchRow;   // address of the row in which the tile begins
 uint gPitchColumn; // the byte of that row with which the tile begins
 
-// Begins a tile. `offset` is its first logical byte, a multiple of 4, counted from `base`, which is
-// the destination's address. `pitch` is as in gPitch.
+// Begins a tile of a destination whose rows have padding. Logical bytes are counted without
+// padding. `offset` is the number of the tile's first logical byte, a multiple of 4; `base` is the
+// address of the destination, and `pitch` the value for gPitch.
 void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
-    // Divides 64 bits by 32 bits. The low word is divided bit by bit; rowBytes is at most 2^30, so
-    // that twice a remainder fits in 32 bits.
+    // Divides the 64-bit offset by rowBytes. The low word is divided bit by bit; rowBytes is at
+    // most 2^30, so twice a remainder fits in 32 bits.
     uvec2 row = uvec2(0u, offset.y / pitch.x);
     uint column = offset.y % pitch.x;
     for (uint i = 0u; i < 32u; i++) {
@@ -29,8 +30,8 @@ void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
     gPitchColumn = column;
 }
 
-// Returns the address of logical byte n of the tile, n < 2^30. All four bytes of the word that has
-// it are neighbours in memory, because a row is a whole number of words.
+// Returns the address of logical byte n of the tile, n < 2^30. The four bytes of a logical word are
+// neighbours in memory, because a row is a whole number of words.
 uvec2 pitchAddress(uint n) {
     uint at = gPitchColumn + n;
     uint row = mul64(at, gPitch.z).y >> gPitch.w;

@@ -4,9 +4,9 @@
 // in the same order. No workgroup waits for another.
 //
 // p.kind chooses what is done. REDUCE writes the result. PARTIALS is the first half of an f32 scan:
-// there is one tile per workgroup, and the prefix of each tile stays in scratch. Scratch is laid
-// out as for a look-back, with partial results in place of states (partials.glsl). REDUCE leaves it
-// zero. src/cuda/reduce.cu says how CUDA differs.
+// there is one tile per workgroup, and the prefix of each tile stays in scratch. Scratch has the
+// layout of a look-back, with partial results in place of states (partials.glsl). After REDUCE it
+// is zero again. src/cuda/reduce.cu says how CUDA differs.
 #include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
@@ -18,8 +18,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer ReduceHead 
 
 shared uint sDone;
 
-// Joins the elements of every p.workgroups-th tile, from tile `workgroup` on; the order is the same
-// in every run. The result is valid in all invocations.
+// Combines the elements of every p.workgroups-th tile, from tile `workgroup` on. Their order is the
+// same in every execution, so sums of f32 are reproducible. The result is valid in all invocations.
 Run shareRun(uint workgroup, uint count) {
     Run own = kNoRun, total, subgroupTotal;
     uint tiles = tileCount(count);
@@ -62,7 +62,7 @@ void combinePartials() {
 
 void reduceMain() {
     uint workgroup = wgIndex();
-    // A dispatch may have more workgroups than the list (wgIndex).
+    // A dispatch may have surplus workgroups (wgIndex).
     if (workgroup >= p.workgroups) return;
 
     uint count = elementCount();

@@ -3,8 +3,8 @@
 // segments or not. A *run* is neighbouring elements that were combined to one value; a *head* is an
 // element with which a segment begins.
 //
-// With SLUICE_VALUE64 a Value has 64 bits, as a pair of words. The whole workgroup must call each
-// function.
+// With SLUICE_VALUE64 a Value has 64 bits, as a pair of words, otherwise 32. The whole workgroup
+// must call each function.
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
 
@@ -37,15 +37,15 @@ Value combine(Value a, Value b) {
 }
 #endif
 
-// `head` says whether the run has a head. `value` combines the elements of the run from its last
-// head on, or all of them if it has no head.
+// A run is what is kept of neighbouring elements. `head` says whether a segment begins at one of
+// them. If so, `value` combines the elements from the last such one on, otherwise all of them.
 struct Run {
     Value value;
     bool head;
 };
 const Run kNoRun = Run(kIdentity, false);
 
-// Returns the run of `first` and, behind it, `second`.
+// Joins two neighbouring runs: `first` and the run `second` that follows it.
 Run join(Run first, Run second) {
     bool cut = kSegmented && second.head;
     return Run(cut ? second.value : combine(first.value, second.value),
@@ -57,7 +57,7 @@ shared Value sRunSteps[2][gl_WorkGroupSize.x];
 shared bool sRunHeads[2][gl_WorkGroupSize.x];
 uint gRunTurn = 0u;
 
-// Returns the run of another lane, whose runLane() is `from`.
+// Returns the `run` of the lane whose runLane() is `from`.
 Run sgRunOf(Run run, uint from) {
     sRunSteps[gRunTurn][wgInvocation()] = run.value;
     sRunHeads[gRunTurn][wgInvocation()] = run.head;
@@ -74,8 +74,8 @@ Run sgRunOf(Run run, uint from) {
 #endif
 
 #ifndef SLUICE_EMU
-// Returns how many lanes below this one belong to its segment; 0 if this lane has a head. `headed`
-// tells whether this lane or a lower one has a head.
+// Returns how many lanes below this one belong to the same segment: 0 if `head` is set, that is, if
+// a segment begins at this lane. `headed` receives whether one begins at this lane or a lower one.
 uint sgReach(bool head, out bool headed) {
     uint lane = gl_SubgroupInvocationID;
     headed = false;
@@ -86,8 +86,8 @@ uint sgReach(bool head, out bool headed) {
     return headed ? lane - last : lane;
 }
 
-// Does a step of a scan over the subgroup, by a shuffle: combines the value of the lane `step_`
-// lanes below, if it belongs to the segment.
+// Does a step of a scan over the subgroup: combines `value` with that of the lane `step_` lanes
+// below, if that lane belongs to the same segment. `reach` is from sgReach.
 Value sgStep(Value value, uint step_, uint reach) {
     Value below = subgroupShuffle(value, (gl_SubgroupInvocationID - step_) & (kSubgroupSize - 1u));
     Value both = combine(below, value);
@@ -99,7 +99,7 @@ Value sgStep(Value value, uint step_, uint reach) {
 }
 #endif
 
-// Returns the number by which sgRunOf finds this lane.
+// Returns this lane's number, by which sgRunOf finds it.
 #ifdef SLUICE_EMU
 uint runLane() { return wgInvocation(); }
 #else
@@ -121,7 +121,7 @@ uint sgInclusiveMax(uint value) {
 }
 #endif
 
-// Returns the run of this lane and those below it in the subgroup.
+// Returns the combined run of this lane and the lanes below it in the subgroup.
 Run sgInclusiveRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
@@ -144,18 +144,19 @@ Run sgInclusiveRun(Run run) {
     return run;
 }
 
-// Returns the run of the lanes below this one, from the result of sgInclusiveRun. `total` is the
-// run of the whole subgroup.
+// Returns the combined run of the lanes below this one. `inclusive` is the result of
+// sgInclusiveRun; `total` receives the run of the whole subgroup.
 Run sgRunBefore(Run inclusive, out Run total) {
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
     Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
     if (sgLane() == 0u) before = kNoRun;
     return before;
 }
-// Returns the run of the lanes below this one; `total` is the run of the whole subgroup.
+// Returns the combined run of the lanes below this one; `total` receives that of the whole
+// subgroup.
 Run sgExclusiveRun(Run run, out Run total) { return sgRunBefore(sgInclusiveRun(run), total); }
 
-// Returns the run of the whole subgroup, in all lanes.
+// Returns the combined run of the whole subgroup, in all lanes.
 Run sgJoinedRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
@@ -166,15 +167,15 @@ Run sgJoinedRun(Run run) {
     return sgRunOf(sgInclusiveRun(run), runLane() | (kSubgroupSize - 1u));
 }
 
-// Each array has two halves, used in turn, so that one barrier per call is enough.
+// These arrays are double-buffered, so that one barrier per call is enough.
 shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
 shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// Returns the run of the subgroups below this one. `run` is the run of this subgroup, and `total`
-// receives the run of the workgroup. A second list shares the barrier: `other` is this subgroup's
-// run of that list, and `otherTotal` receives the workgroup's, which is valid in the first subgroup
-// only.
+// Returns the combined run of the subgroups below this one. `run` is this subgroup's run, and
+// `total` receives the workgroup's. At the same barrier, the function combines a second list:
+// `other` is this subgroup's run of that list, and `otherTotal` receives the workgroup's, which is
+// valid only in the first subgroup.
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
@@ -189,8 +190,7 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (kSubgroups <= kSubgroupSize) {
         uint lane = min(sgLane(), kSubgroups - 1u);
         Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
-        // Lanes whose number is above the last subgroup's have meaningless runs, which nobody
-        // reads.
+        // Lanes past the number of subgroups have meaningless runs, which nobody reads.
         Run inclusive = sgInclusiveRun(own);
         total = sgRunOf(inclusive, kSubgroups - 1u);
         before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Exclusive sums over a subgroup and over a workgroup, for any subgroup size. The whole workgroup
-// must call each function. The shared arrays have two halves, used in turn, so that one barrier per
-// step is enough.
+// must call each function. The shared arrays are double-buffered, so that one barrier per step is
+// enough.
 //
-// A shader that takes sums inside loops and branches defines SLUICE_SCAN_SHUFFLED. There NVIDIA's
-// compiler (driver 580) makes a function call of the built-in subgroup sum, and waits for all loads
-// in flight before the call.
+// A shader that takes sums inside loops and branches defines SLUICE_SCAN_SHUFFLED to use shuffles.
+// There NVIDIA's compiler (driver 580) would turn the built-in subgroup sum into a function call,
+// and wait for all loads in flight before the call.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -53,9 +53,9 @@ uint sgLast(uint value) {
 }
 
 // Returns the sum over the lanes below this one in the subgroup, for values below 2^bits; `total`
-// is the sum over the subgroup. It makes a ballot of each bit, and counts the ballot's bits below
-// the lane (Billeter, Olsson, Assarsson 2009). For few bits this is less work than a scan by
-// additions, which takes log2(S) steps for S lanes.
+// receives the sum over the subgroup. It takes a ballot of each bit of the values, and counts the
+// ballot's bits below the lane (Billeter, Olsson, Assarsson 2009). For few bits this is less work
+// than a scan by additions, which takes log2(S) steps for S lanes.
 uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
     uint inclusive = sgInclusiveAdd(value);
@@ -74,8 +74,8 @@ uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #endif
 }
 
-// Returns the sum over the subgroups below this one; `total` is the sum over all subgroups. `sum`
-// is this subgroup's sum, and must be right in its last lane only.
+// Returns the sum over the subgroups below this one; `total` receives the sum over all. `sum` is
+// this subgroup's sum, and only its last lane needs to have it.
 uint wgSubgroupsBefore(uint sum, out uint total) {
     if (sgLane() == kSubgroupSize - 1u) sSubgroupSums[gSumsTurn][sgIndex()] = sum;
     wgBarrierShared();
@@ -98,8 +98,8 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
     return before;
 }
 
-// Returns the sum over the invocations below this one, in the order of wgInvocation(); `total` is
-// the sum over all.
+// Returns the sum over the invocations below this one, in the order of wgInvocation(); `total`
+// receives the sum over all.
 uint wgExclusiveAdd(uint value, out uint total) {
     uint inclusive = sgInclusiveAdd(value);
     return wgSubgroupsBefore(inclusive, total) + inclusive - value;

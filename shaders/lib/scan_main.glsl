@@ -6,7 +6,7 @@
 // publishes its value before it waits for the prefix of the current one. So other workgroups do not
 // wait long for a value, and the loads of a tile overlap with the wait for another.
 //
-// Sums of f32 depend on the order of the additions. For these, reduce.comp first computes the
+// Sums of f32 depend on the order of the additions. So for f32, reduce.comp first computes the
 // prefixes of all tiles, always in the same order, and there is no look-back. src/cuda/scan.cu says
 // how CUDA differs.
 #include "loops.glsl"
@@ -54,9 +54,9 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
-// Returns the run of the subgroup's elements, for commutative operations. With segments, only the
-// elements from the last head on count: each lane drops its elements before that head, and then the
-// order of the others does not matter.
+// Combines the subgroup's elements by an operation for which their order does not matter. A head is
+// an element with which a segment begins. Only elements from the last head on count, so each lane
+// drops its elements before it.
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
 #ifdef SLUICE_EMU
@@ -81,11 +81,11 @@ Run subgroupRun(Elements e) {
 #endif
 }
 
-// The scanned elements of a subgroup: starts[row] is the run of all of its elements that come
-// before this invocation's elements of that row.
+// The scanned elements of a subgroup. starts[row] combines all elements of the subgroup that come
+// before this invocation's elements of the row.
 struct Scanned {
     Run starts[kRows];
-    Run total; // the run of the subgroup
+    Run total; // all elements of the subgroup combined
 };
 
 Scanned scanElements(Elements e) {
@@ -105,8 +105,8 @@ Scanned scanElements(Elements e) {
     return s;
 }
 
-// Returns the results of this invocation's elements of a row. `before` is the run of everything
-// before the subgroup's elements.
+// Returns the results for this invocation's elements of row `row`. `before` combines everything
+// that comes before the subgroup's elements.
 Row resultRow(Elements e, Scanned s, Run before, uint row) {
     bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     Run running = join(before, s.starts[row]);
@@ -136,9 +136,10 @@ void storeTotal(Run all) {
 }
 
 // The whole workgroup scans tile `index` of `tiles`. The tile's prefix comes from the look-back or,
-// for a sum of f32, from scratch, which is cleared afterwards. A workgroup that runs alone has a
-// single tile, which needs no prefix. `published` says that the tile's own value has been published
-// already. The function is called in one place only, because it is long and every call is inlined.
+// for a sum of f32, from scratch, which is cleared afterwards. If there is one workgroup, it has a
+// single tile, which needs no prefix. `published` is true if the tile's own value has been
+// published already. Only one place calls this function, because it is long and every call is
+// inlined.
 void scanOne(uint index, uint count, uint tiles, bool published) {
     bool inPlace = p.input_ == p.output_, others = p.workgroups > 1u;
     Tile tile = tileAt(index, count);
@@ -154,7 +155,8 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     }
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u) storeTotal(join(prefix, total));
-    // All invocations have read this entry of scratch, since they have passed a barrier after it.
+    // The tile's entry of scratch is cleared. All invocations have read it, and have passed a
+    // barrier since.
     if (kOrdered && others && wgInvocation() == 0u) storePartial(p.scratch, index, kNoRun);
     // This barrier waits until all invocations have read the shared memory of lookbackWait.
     wgBarrierShared();
@@ -162,18 +164,18 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
 
 shared uint sTicket;
 
-// Scans wide tiles (scan_tile.glsl), working one tile ahead; there must be a scanner. Returns in x,
-// y and z the tickets of tiles that the caller must still scan, and in w how many tickets were
-// taken, at most p.share.
+// Scans wide tiles (Tile::wide) and works one tile ahead; there must be a scanner. A *ticket* is
+// the number of a tile that the workgroup has taken. Returns in x, y and z the tickets of tiles
+// that the caller must still scan. w is the number of tickets taken so far, at most p.share.
 //
-// If the scanner is too late for a tile, x is that tile, and the values of tiles x and y have been
+// If the scanner was too late for a tile, x is that tile, and the values of tiles x and y have been
 // published. The caller then looks back, because doing so here would take too many registers.
-// Otherwise x is not a wide tile, and y and z lie behind the last tile.
+// Otherwise x is not a wide tile, and y and z are past the last tile.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
     uint nextTicket = ticket;
     Elements elements;
-    Run total; // the run of the current tile; valid in the first subgroup
+    Run total; // the current tile's elements combined; valid in the first subgroup
     // The first round only loads.
     for (uint round = 0u; sgUniform(ticket < wideTiles); round++) {
         bool loading = sgUniform(nextTicket < wideTiles);
@@ -184,8 +186,8 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         Run nextRun = kNoRun, nextTotal, ignored;
         if (loading) nextRun = subgroupRun(nextElements);
         Run before = wgRunsBefore(scanned.total, nextRun, ignored, nextTotal);
-        // The next ticket is taken as late as possible, because other workgroups depend on this one
-        // from then on until the tile's value is published. It is taken before the wait, which
+        // The next ticket is taken as late as possible, because from then on until its tile's value
+        // is published, other workgroups depend on this one. It is taken before the wait, which
         // hides the latency of the atomic.
         uint taken = tiles;
         if (loading) {
@@ -215,12 +217,12 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     return uvec4(ticket, tiles, tiles, p.share);
 }
 
-// Scans all tiles of a workgroup: the tile of its own number, or tiles by ticket. With tickets,
-// scanWideTiles scans tiles as long as it can; the tiles that it returns are scanned here, before
-// new tickets are taken.
+// Scans all tiles of a workgroup. Without `tickets`, that is the tile with its own number. With
+// tickets, scanWideTiles scans tiles as long as it can; the tiles that it returns are scanned here,
+// before new tickets are taken.
 void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
     uint published = 0u, end = tickets ? tiles : workgroup + 1u;
-    // Three tiles to scan, and the number of tickets taken.
+    // xyz: tiles to scan; w: number of tickets taken.
     uvec4 next = uvec4(workgroup, end, end, p.share);
     if (tickets) {
         next = uvec4(lookbackTicket(p.scratch), tiles, tiles, 1u);
@@ -243,7 +245,7 @@ void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
 
 void scanMain() {
     uint workgroup = wgIndex();
-    // A dispatch may have more workgroups than the list (wgIndex).
+    // A dispatch may have surplus workgroups (wgIndex).
     if (workgroup >= p.workgroups) return;
 
     uint count = elementCount();

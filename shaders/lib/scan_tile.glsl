@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of scans and reductions: loads, stores, and the *keys* that elements become.
 //
-// An invocation has kRows rows of 16 neighbouring bytes of a tile; row r of all lanes of a subgroup
-// is one range of memory. All minima and maxima are computed as maxima of unsigned keys. Keys have
-// the order of the values of the type, or, for a minimum, the reverse order.
+// An invocation has kRows rows of a tile, each 16 neighbouring bytes; the rows with the same number
+// of all lanes of a subgroup are one range of memory. All minima and maxima are computed as maxima
+// of unsigned keys. Keys have the order of the values of the type, or, for a minimum, the reverse
+// order.
 #ifndef SLUICE_SCAN_TILE_GLSL
 #define SLUICE_SCAN_TILE_GLSL
 
@@ -39,11 +40,12 @@ struct Row {
 // The lowest key of f32: that of minus infinity for a maximum, of infinity for a minimum.
 const uint kLowestKey = 0x007fffffu;
 
-// Returns all ones if elements are f32. Keys are computed without branches: a branch for each
-// element made up half of the code of a maximum.
+// Returns all ones if elements are f32, otherwise 0. With this mask, keys are computed without
+// branches: a branch for each element made up half of the code of a maximum.
 uint floatMask() { return p.isFloat != 0u ? ~0u : 0u; }
 
-// Returns the key of an element. A NaN has the lowest key, so that it is ignored.
+// Returns the key of an element; the maximum of all keys, compared as unsigned numbers, gives the
+// result. A NaN has the lowest key, so that it is ignored.
 Value encode(Value bits) {
 #ifdef SLUICE_VALUE64
     return bits ^ p.flip;
@@ -54,7 +56,7 @@ Value encode(Value bits) {
 #endif
 }
 
-// Returns the element of a key.
+// Returns the element that has the key `key`.
 Value decode(Value key) {
 #ifdef SLUICE_VALUE64
     return key ^ p.flip;
@@ -66,8 +68,9 @@ Value decode(Value key) {
 
 uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
-// A tile of the input. It has a base address of its own, because a byte offset from the input may
-// need more than 32 bits, and an index above 2^31 would count as negative.
+// A tile of the input. It has an address of its own, from which lanes use small indices: byte
+// offsets from the start of the input may need more than 32 bits, and an index above 2^31 would
+// count as negative.
 struct Tile {
     uvec2 input_;
     uint index;
@@ -75,7 +78,7 @@ struct Tile {
     bool wide; // the tile is whole, and all of its memory is 16-byte aligned
 };
 
-// Returns tile `index` of an input of `count` elements; tiles behind the end are empty.
+// Returns tile `index` of an input of `count` elements; tiles past the end are empty.
 Tile tileAt(uint index, uint count) {
     uvec2 offset = mul64(index, kTile * kValueBytes);
     uint start = index * kTile;
@@ -119,7 +122,7 @@ Row encodeRow(Row row) {
     return row;
 }
 
-// Loads this invocation's elements of a row of a wide tile, at element `at`.
+// Loads this invocation's elements of a row of a wide tile as keys; `at` is the first one's index.
 Row wideRow(uvec2 base, uint at) {
     uvec4 v = VectorsIn(base).v[at / kPerRow];
     Row row;
@@ -135,7 +138,7 @@ Row wideRow(uvec2 base, uint at) {
     return encodeRow(row);
 }
 
-// Loads this invocation's elements of a row. Elements behind the end of the tile are the identity.
+// Loads this invocation's elements of a row. Elements past the end of the tile are the identity.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     Row result;
@@ -181,8 +184,9 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     }
 }
 
-// Returns the head flags of a tile's elements from element `at` on, the first one in bit 0. Each
-// tile has a whole number of words of flags, so offsets within a tile suffice.
+// Returns the head flags of the elements of tile `tile` from element `at` on, the first one in bit
+// 0. A flag is set if a segment begins with the element. A tile's flags are a whole number of
+// words, so they can be addressed tile by tile.
 uint headsAt(uint tile, uint at) {
     return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
@@ -193,7 +197,7 @@ uint rowHeads(Tile tile, uint row) {
     return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
 }
 
-// Returns the run of this invocation's elements of a row.
+// Combines this invocation's elements of a row. `heads` has their head flags.
 Run rowRun(Row row, uint heads) {
     Run run = kNoRun;
     SLUICE_UNROLL
@@ -230,7 +234,7 @@ Elements loadWide(uint index) {
     return e;
 }
 
-// Returns what sgInclusiveRun returns for each row. If a scan takes several steps of shuffles, all
+// Returns the result of sgInclusiveRun for each row. If a scan takes several steps of shuffles, all
 // rows do each step together, so that their shuffles are in flight at the same time.
 Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 #ifndef SLUICE_EMU
@@ -259,7 +263,7 @@ Run[kRows] sgInclusiveRows(Run runs[kRows]) {
     return runs;
 }
 
-// Returns the run of the whole tile; the whole workgroup calls this. It loads one row after the
+// Combines the elements of a tile; the whole workgroup calls this. It loads one row after the
 // other, which is slower but saves registers, because it is rarely called.
 Run tileRun(Tile tile) {
     Run run = kNoRun, total;

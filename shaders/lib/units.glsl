@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Copies bytes at any alignment. The destination is written in aligned words of 4 bytes and aligned
-// units of 16 bytes. Each of them takes two aligned loads from the source, a funnel shift and one
-// store.
+// units of 16 bytes. Each word or unit takes two aligned loads from the source, a funnel shift and
+// one store.
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 
@@ -22,9 +22,9 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Wo
 
 // -----------------------------------------------------------------------------------------------
 // Words. These functions copy bytes [from, to) of a word, where `from` and `to` are 0 to 4. An
-// unaligned word lies across two aligned words of the source: beginWord loads the lower one,
-// endWord loads the upper one and joins both. Neither loads an aligned word that has none of the
-// bytes [from, to), since such a word may lie outside the source buffer.
+// unaligned word of the source lies in two aligned words: beginWord loads the lower one, endWord
+// loads the upper one and joins both. Neither loads an aligned word that has none of the bytes
+// [from, to), since such a word may lie outside the source buffer.
 
 uint beginWord(uvec2 source, uint from) {
     return (source.x & 3u) + from < 4u ? WordsIn(uvec2(source.x & ~3u, source.y)).w[0] : 0u;
@@ -60,7 +60,7 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
 // -----------------------------------------------------------------------------------------------
 // Units of 16 bytes.
 
-// Returns 16 of the 32 bytes of (low, high): those from byte `shift` on.
+// Returns 16 of the 32 bytes of `low` and then `high`: those from byte `shift` (0 .. 15) on.
 uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     if ((shift & 8u) != 0u) {
         low = uvec4(low.zw, high.xy);
@@ -88,9 +88,9 @@ uvec4 loadBytes(uvec2 source, uint bytes) {
     return words;
 }
 
-// Stores bytes [from, to) of `value` in unit `index` of an array at `base`, which is 16-byte
-// aligned. The loop over the words of an incomplete unit is not unrolled, because such units are
-// rare and the code for a word is long.
+// Stores bytes [from, to) of `value` in unit `index` of the array of units at the address `base`.
+// The loop over the words of an incomplete unit is not unrolled, because such units are rare and
+// the code for a word is long.
 void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;

@@ -41,9 +41,9 @@ uint64_t reportedValue(const T& value)
         return uint64_t(value);
 }
 
-// Remembers the first error of a call. The destructor passes it to the caller's report function. A
-// function that takes a lock makes its checker before the lock. So the lock is already released
-// when the caller's function runs.
+// Remembers the first error of a call. The destructor passes it to the caller's report function. So
+// a function that takes a lock makes its checker first, and then the lock: it is released before
+// the caller's function runs.
 class ArgumentChecker {
 public:
     // function: the name of the public function whose arguments are checked.
@@ -61,8 +61,8 @@ public:
 
     SluiceStatus status() const { return m_result; }
     bool isOk() const { return m_result == SLUICE_OK; }
-    // Makes `status` the result, unless there is an error already. For statuses that are no mistake
-    // of the caller's, which are not reported.
+    // Makes `status` the result, unless there is an error already. It is for statuses that are not
+    // the caller's mistake; they are not reported.
     void end(SluiceStatus status)
     {
         if (m_result != SLUICE_OK) return;
@@ -149,7 +149,7 @@ private:
     const char* const m_function;
     uint32_t m_index = kNoIndex;
     SluiceStatus m_result = SLUICE_OK;
-    SluiceReport m_report; // of the first error
+    SluiceReport m_report; // describes the first error
 };
 
 } // namespace sluice

@@ -45,7 +45,7 @@ public:
         return buffer.handle + buffer.offset;
     }
 
-    // The commands follow, if their component is in this build. For a command that may need scratch
+    // The commands of the components that are in this build. For a command that may need scratch
     // there is also a function that returns the command's requirements.
     virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) = 0;
 #if SLUICE_HAVE_SUMS

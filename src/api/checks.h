@@ -20,7 +20,7 @@ inline SluiceContextInfo contextInfoOf(SluiceContext context)
     return info;
 }
 
-// Checks the arguments of a function of a context.
+// Checks the arguments of a public function that takes a context.
 class CallChecker : public RangeChecker {
 public:
     // context: the argument of the public function. NULL is an error that is not reported, because
@@ -31,7 +31,7 @@ public:
     {
     }
 
-    // Does the checks common to every command. `kernels` are those that the command needs.
+    // Does the checks common to every command. kernels: the SluiceKernels that the command needs.
     void command(SluiceCommands commands, uint32_t kernels)
     {
         checkCommands(commands);
@@ -43,8 +43,8 @@ public:
                 "has the pipelines of the kernels (value), by sluiceCreatePipelines",
                 SLUICE_ERROR_NOT_READY);
     }
-    // Vulkan needs a command buffer, and the CPU takes NULL alone. CUDA takes any stream; NULL is
-    // its default stream.
+    // Checks a command's `commands`. Vulkan needs a command buffer, and the CPU takes NULL alone.
+    // CUDA takes any stream; NULL is its default stream.
     void checkCommands(SluiceCommands commands)
     {
         if (m_info.backend == SLUICE_BACKEND_VULKAN) given(SLUICE_NAMED(commands));
@@ -65,8 +65,8 @@ private:
     SluiceContextInfo m_info;
 };
 
-// Returns the info that the backend gets. If the command requires no scratch, the caller's
-// `scratch` is ignored and may hold anything, so the backend gets an empty range.
+// Returns a copy of `given` for the backend. If the command requires no scratch, the caller's
+// `scratch` may hold anything, so the copy has an empty range.
 template <typename Info>
 Info withUsedScratch(const Info& given, const SluiceRequirements& required)
 {

@@ -10,10 +10,10 @@
 
 namespace sluice {
 
-// All SluiceKernels that there are.
+// All SluiceKernels, also those that this build leaves out.
 constexpr uint32_t kAllKernels = SLUICE_KERNELS_ALL | SLUICE_KERNELS_ZSTD | SLUICE_KERNELS_UASTC;
 
-// The SluiceKernels that a context can have.
+// The SluiceKernels whose components are in this build.
 constexpr uint32_t kBuiltKernels =
     SLUICE_KERNELS_CHECKSUM |
     (SLUICE_HAVE_CODECS ? SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS |

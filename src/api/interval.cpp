@@ -44,15 +44,15 @@ void checkIntervals(CallChecker& check, const SluiceIntervals& intervals)
                          4);
 }
 
-// Returns the info that the backend gets: an unneeded scratch range becomes empty.
+// Returns a copy of the info for the backend, with an empty scratch range if none is needed.
 template <typename Info>
 Info usedOf(SluiceContext context, const Info& info)
 {
     return sluice::withUsedScratch(info, context->backend->intervalRequirements(info.intervals));
 }
 
-// Checks what all interval commands have in common, then calls checkRest for what only this command
-// has. Calls `run` if all arguments are allowed.
+// Checks the arguments that all interval commands have, then calls checkRest(check) for the others.
+// Calls run() if all arguments are allowed.
 template <typename Info, typename Check, typename Run>
 SluiceStatus checkAndRun(CallChecker check, SluiceCommands commands, const Info* info,
                          Check checkRest, Run run)

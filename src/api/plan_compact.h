@@ -35,7 +35,8 @@ inline uint32_t comparedBytes(SluiceValueType type)
     return type == SLUICE_VALUE_U8 ? 1 : type == SLUICE_VALUE_U16 ? 2 : valueBytes(type);
 }
 
-// Returns the element size, in bytes, for which kernels are chosen; 4 if they read no elements.
+// Returns the element size, in bytes, by which kernels are chosen. A command that reads no elements
+// uses the kernels for 4 bytes.
 inline uint32_t compactedBytes(const SluiceCompactInfo& info)
 {
     return readsElements(info) ? info.elementSize : 4;
@@ -68,7 +69,8 @@ inline bool isInPlace(const SluiceCompactInfo& info)
            info.output.offset == info.input.offset;
 }
 
-// Returns the key of the f32 with these bits. -0 gets the key of 0, because the two are equal.
+// Returns the key of the f32 with these bits: all bits inverted if it is negative, otherwise only
+// the sign bit. So keys have the order of the values. -0 gets the key of 0, its equal.
 inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
@@ -112,7 +114,8 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
     }
 }
 
-// Sets all members except the addresses, `workgroups`, `share` and `first`.
+// Returns parameters in which everything is set except the addresses, `workgroups`, `share` and
+// `first`.
 inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls)
 {
     CompactParams params = {};
@@ -158,8 +161,9 @@ void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const Ad
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// Replaces NON_ZERO and inverted comparisons of 4-byte elements by a comparison that is not
-// inverted and selects the same elements, where there is one. So ring kernels need fewer variants.
+// Some tests of 4-byte elements are equivalent to a comparison whose result is not inverted:
+// NON_ZERO and most inverted comparisons. Replaces them by that comparison, so that the ring kernel
+// and the call kernel need fewer variants.
 inline void normalizeTest(CompactParams& params)
 {
     const uint32_t test = params.mode & SLUICE_COMPACT_MODE_TEST;
@@ -193,8 +197,8 @@ struct CompactMachine {
     // long. 0: no limit.
     uint32_t tilesPerWorkgroup;
     uint32_t serialTiles; // tiles of one dispatch of Path::serial
-    // The ring kernel and the call kernel need input aligned to 16 bytes, and write either elements
-    // or indices.
+    // The ring kernel and the call kernel (see the top of this file) need input aligned to 16
+    // bytes, and write either elements or indices, not both.
     uint32_t ringElements;   // elements of a tile of the ring kernel; 0: there is no ring kernel
     uint32_t ringTiles;      // the ring kernel is used from this many tiles on
     uint32_t ringWorkgroups; // of the ring kernel, the scanner included
@@ -213,14 +217,16 @@ struct CompactPlan {
     };
     Path path;
     CompactParams params;        // including `mode` and `workgroups`
-    CompactParams counting;      // of the dispatch before, in which a partition counts its elements
+    CompactParams counting;      // for a dispatch before the main one, in which a partition counts
     uint32_t countingWorkgroups; // workgroups of the counting dispatch; 0: there is none
-    // With Path::serial: the number of dispatches, each of which does serialTiles tiles.
+    // With Path::serial one workgroup does all tiles, in several dispatches of serialTiles tiles
+    // each. This is their number.
     uint64_t serialDispatches;
 };
 
-// Divides the tiles among workgroups. A workgroup takes tiles by tickets, from a counter in memory.
-// If there are as many workgroups as tiles, workgroup i takes tile i without a ticket (DIRECT).
+// Divides the tiles among workgroups. A workgroup increments a counter in memory, and takes the
+// tile whose number (ticket) it gets. If there are as many workgroups as tiles, workgroup i takes
+// tile i without a ticket (DIRECT).
 inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, uint64_t tiles,
                           bool scanner, bool inPlace)
 {
@@ -238,8 +244,9 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
     params.workgroups = uint32_t(workgroups + (scanner ? 1 : 0));
 }
 
-// Makes the plan. The caller has set the addresses in `params`. knowsTest(params) returns whether
-// the ring kernel and the call kernel can do the test of these parameters.
+// Chooses the kernel and the number of workgroups. The caller has set the addresses in `params`.
+// knowsTest(params) returns whether the ring kernel and the call kernel can do the test that is set
+// in `params`.
 template <typename KnowsTest>
 CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& params,
                         const CompactMachine& machine, const KnowsTest& knowsTest)

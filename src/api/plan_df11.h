@@ -11,15 +11,17 @@ namespace sluice {
 
 struct Df11Tuning {
     // The number of workgroups that run at the same time; 0: not known. More workgroups would only
-    // cost time, since each builds a table.
+    // cost time, since each builds its own copy of the decoding table.
     uint32_t workgroups;
-    // If only the GPU knows the number of units, the blocks are divided among countedWorkgroups
-    // workgroups. If each would get more than countedBlocks blocks, there are more workgroups.
+    // Used if only the GPU knows the number of units, so that maxBlockCount may be far too high, or
+    // if `workgroups` is 0. The blocks are divided among countedWorkgroups workgroups, or among
+    // more if each would otherwise get more than countedBlocks blocks.
     uint32_t countedWorkgroups = 2048;
     uint32_t countedBlocks = 8;
 };
 
-// Returns the kernel's parameters. addressOf is as for setRanges in plan_regions.h.
+// Returns the kernel's parameters. addressOf(buffer) returns a device address, 0 for an empty
+// range.
 template <typename AddressOf>
 Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
                       const Df11Tuning& tuning)
@@ -31,10 +33,10 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
     params.maxUnitCount = info.maxUnitCount;
     params.maxBlockCount = info.maxBlockCount;
     // A workgroup builds one table for all its blocks, which takes as long as decoding a block. So
-    // if maxBlockCount is the number of blocks, there are only as many workgroups as run at the
-    // same time. If only the GPU knows the number, it may be far below maxBlockCount, and the last
-    // workgroups have nothing to do. There are more workgroups then, so that the others fill the
-    // GPU.
+    // if the host knows the number of blocks, there are only as many workgroups as run at the same
+    // time. If only the GPU knows the number, it may be far below maxBlockCount, and the last
+    // workgroups find no blocks. Then there are more workgroups, so that those with blocks still
+    // fill the GPU.
     if (tuning.workgroups != 0 && info.unitCount.size == 0)
         params.blocksPerWorkgroup = std::max(info.maxBlockCount / tuning.workgroups +
                                                  (info.maxBlockCount % tuning.workgroups != 0),

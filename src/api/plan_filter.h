@@ -15,7 +15,8 @@ inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
 }
 
 // Returns the bytes of scratch of one workgroup. It holds the values of a section's columns. In a
-// section of Targa packets it also holds the decoded pixels, and two words for each 32 bytes.
+// section of Targa packets it also holds the decoded pixels, and two words for each 32 bytes of
+// output: a bit for each byte that is a packet's header, and the number of headers before.
 inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 {
     return (2 * info.maxTileSize + info.maxTileSize / 4 + SLUICE_FILTER_SLACK + 96) / 16 * 16;
@@ -28,7 +29,8 @@ inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
             16, 0};
 }
 
-// Returns the kernel's parameters. addressOf is as for setRanges in plan_regions.h.
+// Returns the kernel's parameters. addressOf(buffer) returns a device address, 0 for an empty
+// range.
 template <typename AddressOf>
 FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
 {

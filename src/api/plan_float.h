@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns how many tiles a workgroup takes. It builds its tables once for all of them, so the tiles
-// are divided among as few workgroups as fill the GPU.
+// Returns how many tiles a workgroup takes. A workgroup builds its decoding tables once for all its
+// tiles, so the tiles are divided among only as many workgroups as fill the GPU.
 //   laneGroups  lane groups of one workgroup
 //   most        the most tiles of one lane group
 //   workgroups  workgroups that run at the same time
@@ -20,8 +20,8 @@ inline uint32_t floatTilesPerWorkgroup(uint32_t tileCount, uint32_t laneGroups, 
     return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
 }
 
-// Returns the kernel's parameters. laneGroups, most and workgroups are as for
-// floatTilesPerWorkgroup, addressOf as for setRanges in plan_regions.h.
+// Returns the kernel's parameters. laneGroups, most and workgroups: see floatTilesPerWorkgroup.
+// addressOf(buffer) returns a device address, 0 for an empty range.
 template <typename AddressOf>
 FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, uint32_t laneGroups,
                                     uint32_t most, uint32_t workgroups, const AddressOf& addressOf)

@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-// Returns the kernel's parameters. addressOf is as for setRanges in plan_regions.h. laneGroups: the
-// number of lane groups that fill a large GPU. A lane reads one description, so a lane group builds
-// up to 32 tables. With few tables each lane group builds fewer, so that laneGroups lane groups
-// have work.
+// Returns the kernel's parameters. addressOf(buffer) returns a device address, 0 for an empty
+// range. laneGroups: the number of lane groups that fill a large GPU. A lane reads one description,
+// so a lane group builds up to 32 tables. It builds fewer if the tables would otherwise not give
+// work to laneGroups lane groups.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
                                 uint32_t laneGroups)

@@ -20,7 +20,8 @@ inline uint32_t gstdSlots(const SluiceGstdInfo& info)
                     info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);
 }
 
-// Returns the size, in bytes, of the largest tile for which a slot has room.
+// Returns the decoded size, in bytes, of the largest tile that fits into a slot, the scratch of a
+// tile.
 inline uint32_t gstdTileBytes(const SluiceGstdInfo& info)
 {
     return info.maxTileSize == 0 ? SLUICE_GS_TILE_BYTES : info.maxTileSize;
@@ -31,7 +32,8 @@ inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
     return {uint64_t(gstdSlots(info)) * SLUICE_GS_SLOT_BYTES(gstdTileBytes(info)), 16, 0};
 }
 
-// Returns the kernels' parameters. addressOf is as for setRanges in plan_regions.h.
+// Returns the kernels' parameters. addressOf(buffer) returns a device address, 0 for an empty
+// range.
 template <typename AddressOf>
 GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {

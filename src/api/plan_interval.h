@@ -17,9 +17,10 @@
 
 namespace sluice {
 
-// The sizes of shares and windows, in bytes of elements. They become IntervalParams::tile, large,
-// tail and window, which are in elements. A window has at most 24 KiB, since the kernels keep marks
-// for the elements of a round in shared memory.
+// The sizes of shares (the work of one lane group or workgroup) and windows (the work of one of its
+// rounds), in bytes of elements. They become IntervalParams::tile, large, tail and window, which
+// are in elements. A window has at most 24 KiB, because kernels mark in shared memory where the
+// intervals of a window start.
 struct IntervalTuning {
     uint32_t expandBytes = 24 << 10; // share and window of an expansion
     uint32_t shareBytes = 16 << 10;  // share and window of a search
@@ -29,8 +30,8 @@ struct IntervalTuning {
     uint32_t largeBytes = 64 << 10;  // bytes of a large share
     uint32_t tailBytes = 128 << 20;  // this much work at the end is divided into small shares
     uint32_t windowBytes = 16 << 10; // the window of a move
-    // A move whose runs are shorter than this on average uses shortTailBytes and shortWindowBytes
-    // instead of tailBytes and windowBytes.
+    // A move whose intervals (runs) have fewer bytes than this on average uses shortTailBytes and
+    // shortWindowBytes instead of tailBytes and windowBytes.
     uint32_t shortRunBytes = 0;
     uint32_t shortTailBytes = 128 << 20;
     uint32_t shortWindowBytes = 16 << 10;
@@ -77,8 +78,8 @@ inline uint64_t intervalElements(const IntervalParams& params)
     return isBulk(params) ? std::min(params.itemCount, params.capacity) : params.capacity;
 }
 
-// Returns an upper bound of the number of shares. Elements past the capacity are not written, so
-// they are no work.
+// Returns an upper bound of the number of shares into which kernels divide the work. Elements that
+// do not fit into the destination are not written, so they do not count as work.
 inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
@@ -87,14 +88,14 @@ inline uint64_t intervalShares(const IntervalParams& params)
     if (intervals == 0) return 0;
     if (work <= params.tail) return intervalDivideUp(work, params.tile);
     // Kernels compute the number of large shares in floating point with 24 bits of mantissa, so
-    // their result may be too small. The work that is left then goes to small shares: `small` has
-    // room for two more large shares and for the rounding error of `work`.
+    // their result may be too small. Then more work is left for small shares than params.tail.
+    // `small` bounds that work: it includes two more large shares and the rounding error of `work`.
     const uint64_t larges = (work - params.tail) / params.large;
     const uint64_t small = params.tail + 2 * uint64_t(params.large) + (work >> 22);
     return larges + 1 + intervalDivideUp(small, params.tile);
 }
 
-// Sets sizes and counts; setAddresses sets the addresses.
+// Returns parameters with sizes and counts. setAddresses adds the addresses.
 inline IntervalParams intervalParams(const SluiceIntervals& intervals, uint32_t elementSize,
                                      uint32_t capacity, uint32_t shareBytes)
 {
@@ -118,8 +119,8 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
     return params;
 }
 
-// Returns whether the runs of a move are short on average. The average is estimated on the host, as
-// the bytes of the destination by the most intervals that the list may have.
+// Returns whether the runs of a move are short on average. The host does not know the lengths, so
+// it divides the destination's size by the largest number of intervals that the list may have.
 inline bool hasShortRuns(const IntervalParams& params, const IntervalTuning& tuning)
 {
     return intervalElements(params) * params.elementSize <

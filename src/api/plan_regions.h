@@ -63,7 +63,8 @@ inline void setRowPitch(RegionParams& params, uint32_t rowBytes, uint32_t rowPit
     params.rowShift = bits - 1;
 }
 
-// Sets the parameters that a decode and a checksum have in common. addressOf is as in setRanges.
+// Returns the parameters that a decode and a checksum have in common. addressOf(buffer) returns a
+// device address, 0 for an empty range.
 template <typename AddressOf>
 RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addressOf)
 {
@@ -80,8 +81,8 @@ RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addre
     return params;
 }
 
-// Returns the checksum command that runs after a decode for which the caller gave `expected`. It is
-// for a destination without rows.
+// Returns the checksum command that runs after a decode for which the caller gave `expected`. It
+// describes a linear destination, without rows.
 template <typename Info>
 SluiceChecksumInfo linearChecksumOf(const Info& info)
 {

@@ -23,9 +23,10 @@ inline bool isF32Sum(SluiceOperation operation, SluiceValueType type)
     return operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32;
 }
 
-// Returns the word whose xor with an element gives the element's key. Kernels compute minima and
-// maxima as the unsigned maximum of the keys. An f32 is first mapped to an integer of the same
-// order.
+// Kernels compute minima and maxima as the unsigned maximum of keys. Returns the word to xor with
+// an element to get its key. It flips the sign bit of an i32, so that unsigned order is signed
+// order, and for a minimum all bits, which reverses the order. An f32 is first mapped to an integer
+// of the same order.
 inline uint32_t keyFlip(SluiceOperation operation, SluiceValueType type)
 {
     const uint32_t sign = type == SLUICE_VALUE_I32 ? 0x80000000u : 0;
@@ -37,8 +38,8 @@ inline uint64_t scanTiles(uint32_t maxCount, uint32_t tileElements)
     return std::max<uint64_t>((uint64_t(maxCount) + tileElements - 1) / tileElements, 1);
 }
 
-// Returns the scratch of a look-back: a head, and a state for each tile. A sum of f32 needs no
-// look-back; it keeps its partial sums in the same places.
+// Returns the scratch of a look-back: a head, and a state for each tile. A sum of f32 has no
+// look-back; it keeps the partial sum of each tile in place of the tile's state.
 inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 {
     return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16,
@@ -62,7 +63,8 @@ inline bool hasScanner(uint32_t polls, uint64_t tiles, uint32_t scannerTiles)
     return mayWait(polls) && tiles >= scannerTiles;
 }
 
-// Sets all members except the addresses and the division of work among workgroups.
+// Returns parameters in which everything is set except the addresses and the division of work among
+// workgroups.
 inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
 {
     ScanParams params = {};
@@ -85,7 +87,8 @@ inline ScanParams reduceParams(const SluiceReduceInfo& info)
     return params;
 }
 
-// addressOf(buffer) returns a device address, 0 for an empty range. Buffers without elements get 0.
+// Sets the addresses. addressOf(buffer) returns a device address, 0 for an empty range. If there
+// are no elements, input and output get 0.
 template <typename AddressOf>
 void setAddresses(ScanParams& params, const SluiceScanInfo& info, const AddressOf& addressOf)
 {
@@ -114,13 +117,13 @@ struct ScanMachine {
     LookbackTuning lookback;
     uint32_t tileElements; // elements of a workgroup's tile
     uint32_t workgroups;   // up to this many tiles, each tile has a workgroup of its own
-    // If there are more tiles: the most tiles that one workgroup takes. 0: no limit; `workgroups`
-    // workgroups take tiles until none is left.
+    // With more tiles than `workgroups`: the most tiles that one workgroup takes. 0: no limit;
+    // there are `workgroups` workgroups, which take tiles until none is left.
     uint32_t tilesPerWorkgroup;
     bool scanners; // whether a scan may have a scanner
     // In the ring kernel (scan_ring.comp) a tile waits in shared memory for the sum of the tiles
     // before it, while its workgroup loads the next tiles.
-    uint32_t ringElements; // of a tile; 0: no ring kernel for this operation and type
+    uint32_t ringElements; // elements of its tile; 0: it cannot do this operation and type
     uint32_t ringTiles;    // the ring kernel is used from this many tiles on
     // Workgroups of the ring kernel, the scanner included. 0: the ring kernel has as many as the
     // general kernel, and needs no scanner.

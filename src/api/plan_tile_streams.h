@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The commands of which sluiceCmdTileStreams consists, and their ranges in scratch, the same for
-// every backend.
+// The commands that make up sluiceCmdTileStreams, and their ranges in scratch. They are the same
+// for every backend.
 #pragma once
 
 #include <sluice/sluice_gdeflate.h>
@@ -14,7 +14,7 @@ namespace sluice {
 
 constexpr uint64_t kStreamResultBytes = sizeof(SluiceStreamResult);
 
-// The number of pairs is the first word of the list.
+// Bytes of a pair (SLUICE_TILE_STREAMS_PAIRS). The list of pairs begins with a word: their number.
 constexpr uint64_t kStreamPairBytes = 8;
 
 inline bool hasPairs(const SluiceTileStreamsInfo& info)
@@ -25,10 +25,11 @@ inline bool hasPairs(const SluiceTileStreamsInfo& info)
 struct TileStreamsPlan {
     SluiceBuffer streamCount; // where the number of streams is, or an empty range
     SluiceBuffer counts;      // in scratch: the number of tiles of each stream
-    // Turns these numbers into the index of each stream's first tile; the total becomes the
-    // summary's tileCount.
+    // The command that turns `counts` into the index of each stream's first tile. The total becomes
+    // the summary's tileCount.
     SluiceScanInfo scan;
-    // Decodes the tiles, whose regions are in scratch, as many as the summary's tileCount says.
+    // The command that decodes the tiles of all streams. Their regions are in scratch, and their
+    // number is the summary's tileCount.
     SluiceGdeflateInfo decode;
     SluiceRequirements requirements;
 };
@@ -78,8 +79,8 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     return plan;
 }
 
-// Sets all parameters except the number of the pass. addressOf is as for setRanges in
-// plan_regions.h.
+// Returns parameters in which everything is set except the number of the pass. addressOf(buffer)
+// returns a device address, 0 for an empty range.
 template <typename AddressOf>
 TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
                                     const AddressOf& addressOf)

@@ -57,7 +57,7 @@ void checkTile(ArgumentChecker& check, const SluiceTile& tile)
                   "is a multiple of the limit", SLUICE_ERROR_ARGUMENT, beside + 1);
 }
 
-// Sets where the tile's filter stands in the list of descriptions. Neighbouring tiles mostly have
+// Sets the offset of the tile's filter in the list of descriptions. Neighbouring tiles mostly have
 // the same filter, so it is first looked for among the latest SLUICE_TILE_FILTERS descriptions.
 void placeDescription(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed)
 {

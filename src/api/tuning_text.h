@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-// Describes a member of a row, and the values that a text may give it. Values outside would break
-// the kernels.
+// Describes a member of a row of a tuning table, and the values that a text may give it. Other
+// values would break the kernels.
 struct TuningField {
     const char* name;
     size_t offset;
@@ -24,7 +24,8 @@ struct TuningField {
     bool allows(uint32_t value) const { return (value >= least && value <= most) || value == also; }
 };
 
-// Makes a TuningField. member: the member's name, with dots where structures are nested.
+// Both make a TuningField. member: the member's name, with dots where structures are nested. least,
+// most: the range of allowed values; `also` is allowed, too.
 #define SLUICE_TUNING_FIELD(Row, member, least, most)                                              \
     sluice::TuningField { #member, offsetof(Row, member), least, most, least }
 #define SLUICE_TUNING_FIELD_ALSO(Row, member, least, most, also)                                   \

@@ -15,9 +15,9 @@ using sluice::CallChecker;
 static_assert(sizeof(SluiceUastcRegion) == SLUICE_UA_REGION_BYTES &&
               sizeof(SluiceUastcInvalid) == 8 && SLUICE_UASTC_MAX_BLOCKS == SLUICE_UA_MAX_BLOCKS &&
               sizeof(sluice::UastcParams) <= 128);
-constexpr uint64_t kMostBlocks = uint64_t(1) << 35; // of all regions together
+constexpr uint64_t kMostBlocks = uint64_t(1) << 35; // limit for all regions together
 
-// VkComponentSwizzles
+// Values of VkComponentSwizzle: IDENTITY, ZERO, ONE, R and A.
 constexpr uint32_t kSame = 0, kZero = 1, kOne = 2, kR = 3, kA = 6;
 
 void checkList(CallChecker& check, const SluiceUastcInfo& info)
@@ -105,7 +105,7 @@ SluiceStatus sluiceGetUastcFormats(uint32_t channels, uint32_t features, uint32_
         std::copy_n(swizzle, 4, added.swizzle);
     };
     add(SLUICE_UASTC_HAS_ASTC, SLUICE_UA_ASTC);
-    // BC4 and BC5 have no sRGB.
+    // There are no sRGB variants of BC4 and BC5.
     if (channels == SLUICE_UASTC_RRR && !srgb) add(SLUICE_UASTC_HAS_BC, SLUICE_UA_BC4);
     if (two && !srgb) add(SLUICE_UASTC_HAS_BC, SLUICE_UA_BC5);
     add(SLUICE_UASTC_HAS_BC, SLUICE_UA_BC7);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Unpacks the stored index of an archive of version 3 (docs/format.md, 4.11). The index is stored
-// in *pieces*, each of which is plain or a Gstd tile. The decoded pieces are the *coded* index,
-// whose entries are lists of numbers. From it the *table* is made, whose entries have a fixed size.
-// There are three kinds of entries: an asset with tiles of its own; a *share*, tiles that several
-// small assets have together; and a *part*, an asset that lies in a share.
+// Unpacks the stored index of an archive of version 3 (docs/format.md, 4.11). The stored index
+// consists of *pieces*, each of which is plain or a Gstd tile. The decoded pieces, joined, are the
+// *coded* index, whose entries are lists of variable-length numbers. It is expanded to a *table* of
+// entries of fixed size. There are three kinds of entries: an asset with tiles of its own; a
+// *share*, a set of tiles that holds several small assets; and a *part*, one of the assets in a
+// share.
 #include "formats/archive_layout.h"
 #include "cpu/fast/gstd.h"
 
@@ -75,8 +76,9 @@ private:
     bool m_isBad = false;
 };
 
-// Decodes the stored pieces to `coded`. scratch: memory of kIndexScratchBytes. Returns false if a
-// piece is bad, or if the pieces do not decode to exactly codedSize bytes.
+// Decodes the stored index, which is cut into pieces, to `coded`. scratch: kIndexScratchBytes of
+// memory at any address. Returns false if a piece is invalid, or if the pieces do not decode to
+// exactly codedSize bytes.
 bool decodePieces(const uint8_t* stored, size_t storedSize, uint8_t* coded, size_t codedSize,
                   uint8_t* scratch)
 {
@@ -100,9 +102,10 @@ bool decodePieces(const uint8_t* stored, size_t storedSize, uint8_t* coded, size
     return storedSize == 0;
 }
 
-// Makes an index from its coded form: the table, the successors, the parameter blocks and the
-// names, one behind the other. A *successor* is a number per entry: for a part, the next part of
-// its share; for other entries, the entry whose tiles come next in the file.
+// Expands the coded index to the table, the successors, the parameter blocks and the names, which
+// are stored one behind the other. The table has an entry for each asset and each share (tiles that
+// hold several small assets, its parts). An entry's *successor* is another entry's index: for a
+// part, the next part of its share; otherwise, the entry whose tiles come next in the file.
 class Expander {
 public:
     Expander(const SluiceArchive& archive, uint8_t* index)
@@ -114,11 +117,11 @@ public:
     {
     }
 
-    // Makes the index. Returns false if the coded form breaks a rule.
+    // Expands the index. Returns false if the coded form breaks a rule.
     bool run();
 
 private:
-    // Return the places of the entry and of the successor with this number.
+    // Return the addresses of the entry with the index `number` and of its successor.
     uint8_t* entry(uint32_t number) { return m_table + size_t(number) * assetBytes; }
     uint8_t* successor(uint32_t number) { return m_successors + size_t(number) * kSuccessorBytes; }
     void readName(uint8_t* to);
@@ -129,15 +132,17 @@ private:
     const uint32_t m_entries;
     uint8_t *m_table, *m_successors, *m_blocks, *m_names;
     CodedReader m_reader;
-    uint32_t m_nameEnd = 0, m_lastName = 0; // where the last name ends and begins
-    // The last values of three members that are stored as differences from the value before: the
-    // place of an entry's tiles, in units of SLUICE_ARCHIVE_ALIGNMENT bytes; the parameter block;
-    // and the share of a part.
+    uint32_t m_nameEnd = 0, m_lastName = 0; // offsets in m_names: end and start of the last name
+    // Three members of an entry are stored as differences from the last entry that has the member.
+    // The last values are kept here. m_extent: the file offset of the entry's tiles, in units of
+    // SLUICE_ARCHIVE_ALIGNMENT bytes; m_block: the offset of its parameter block; m_share: the
+    // index of a part's share.
     uint64_t m_extent = 0, m_block = 0, m_share = 0;
 };
 
-// Reads an asset's name and notes it in the entry `to`. A name is stored as the number of bytes
-// that it has in common with the start of the name before it, and the bytes that follow.
+// Reads an asset's name, appends it to the names, and stores its offset and length in the entry
+// `to`. A name is stored as the length of the prefix that it shares with the name before it, and
+// the bytes after this prefix.
 void Expander::readName(uint8_t* to)
 {
     const uint32_t common = m_reader.number(m_nameEnd - m_lastName);
@@ -157,8 +162,9 @@ void Expander::readName(uint8_t* to)
     m_nameEnd += length;
 }
 
-// Reads the members of an entry that has tiles of its own: the place, number, size and checksum of
-// its tiles, and its successor. number: the number of the entry `to`.
+// Reads the members of an entry that has tiles of its own: the file offset of the tiles, their
+// number, the log2 of their size, their checksum, and the entry's successor. number: the index of
+// the entry `to`.
 void Expander::readExtent(uint32_t number, uint8_t* to)
 {
     m_extent = m_reader.numberNear(m_extent);
@@ -170,12 +176,13 @@ void Expander::readExtent(uint32_t number, uint8_t* to)
     storeLe32(successor(number), uint32_t(m_reader.numberNear(uint64_t(number) + 1)));
 }
 
-// Makes a list of the parts of each share, in the order of their numbers: the share holds the first
-// part, and each part's successor is the next one. Then sets each part's offset in the decoded
-// share.
+// Links the parts of each share (the small assets in its tiles) to a list, in ascending order: the
+// share's entry holds the index of its first part, and each part's successor is the next part. Then
+// sets each part's offset in the decoded share. Returns false if a part's share does not exist or a
+// share is too large.
 bool Expander::linkParts()
 {
-    // Go backwards and put each part in front of its share's list.
+    // Go backwards and put each part in front of its share's list, so that the order is ascending.
     for (uint32_t number = m_archive.assetCount; number-- != 0;) {
         uint8_t* part = entry(number);
         if (part[assetReserved] != entryPart) continue;
@@ -204,7 +211,8 @@ bool Expander::run()
     for (uint32_t number = 0; number < m_entries && m_reader.isGood(); ++number) {
         uint8_t* to = entry(number);
         std::memset(to, 0, assetBytes);
-        // The low two bits are an ArchiveEntryKind; the flags say what follows.
+        // The low two bits are an ArchiveEntryKind. The flags above them say which optional members
+        // follow: a type, and the offset of a parameter block.
         const uint32_t head = m_reader.number(entryShare | kCodedType | kCodedParameters);
         const uint32_t kind = head & 3;
         if ((number < m_archive.assetCount) == (kind == entryShare)) return false;
@@ -251,7 +259,8 @@ SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* 
     if (cpu::fast::kGstdScratchSize + cpu::fast::kGstdScratchAlignment > kIndexScratchBytes)
         return SLUICE_ERROR_OUT_OF_MEMORY;
     // The caller's buffer has room for the output at its start (table, successors, blocks and
-    // names), and for the coded bytes at its end. The bytes before the coded ones are the scratch.
+    // names), for the coded index at its end, and for the decoder's scratch memory before the coded
+    // index.
     if (!decodePieces(static_cast<const uint8_t*>(stored), storedSize, coded,
                       archive->codedIndexSize, coded - kIndexScratchBytes))
         return SLUICE_ERROR_FORMAT;

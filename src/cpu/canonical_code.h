@@ -22,7 +22,7 @@ public:
             if (lengths[i] > kMaxLength) return false;
             ++count[lengths[i]];
         }
-        uint32_t end = 0; // 1 + the last code so far, filled up with zeros to `length` bits
+        uint32_t end = 0; // the next unused code, as a number of `length` bits
         m_symbols = 0;
         for (uint32_t length = 1; length <= kMaxLength; ++length) {
             end <<= 1;
@@ -62,9 +62,9 @@ public:
     struct Found {
         uint32_t symbol, length;
     };
-    // Finds the next symbol of a stream; the code must be complete. Calls peek(n) for n = 1, 2, ...
-    // up to the length of the symbol's code. peek returns a value of kMaxLength bits, of which the
-    // upper n are the next n bits of the stream; the others may be anything.
+    // Finds the next symbol of a stream. The code must be complete. Calls peek(n) for n = 1, 2, ...
+    // up to the length of the symbol's code. peek returns a number of kMaxLength bits: its upper n
+    // bits are the next n bits of the stream, and its other bits may be anything.
     template <typename Peek>
     Found find(Peek peek) const
     {
@@ -80,8 +80,9 @@ private:
     // The number of values of kMaxLength bits. A complete code covers all of them.
     static constexpr uint32_t kAll = 1u << kMaxLength;
 
-    // For each code length: m_limit is the end of its codes, filled up with zeros to kMaxLength
-    // bits. A code of this length plus m_first is the index of its symbol in m_symbol.
+    // Both arrays are indexed by a code length. m_limit: 1 + the last code of this length, shifted
+    // left to kMaxLength bits. All shorter codes are below this limit too. m_first: added to a code
+    // of this length, it gives the index of the code's symbol in m_symbol.
     uint32_t m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
     uint16_t m_symbol[kMaxSymbols] = {}; // the symbols in the order of their codes
     uint32_t m_symbols = 0;              // how many symbols have a code

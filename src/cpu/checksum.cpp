@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checksums of tiles (docs/format.md, section 3), for the command and for the function of the API.
+// Computes checksums of tiles (docs/format.md, section 3), for a command and sluiceTileChecksum.
 #include "cpu/context.h"
 #include "cpu/regions.h"
 
@@ -34,8 +34,7 @@ public:
         }
     }
 
-    // Returns the checksum. The caller has added all bytes. Pieces that got none are hashed as
-    // empty.
+    // Returns the checksum of all bytes that were added. Pieces without bytes are hashed as empty.
     uint32_t value()
     {
         while (m_piece < kPieces)
@@ -46,7 +45,7 @@ public:
 private:
     static constexpr size_t kPieces = 32;
 
-    // Notes the hash of the current piece and begins the next one.
+    // Stores the hash of the current piece and begins the next one.
     void endPiece()
     {
         storeLe32(m_hashes + 4 * m_piece++, m_current.value());
@@ -54,7 +53,7 @@ private:
         m_left = m_pieceBytes;
     }
 
-    size_t m_pieceBytes, m_left, m_piece = 0; // left: bytes that the current piece still lacks
+    size_t m_pieceBytes, m_left, m_piece = 0; // m_left: bytes that the current piece lacks
     Xxh32 m_current;
     uint8_t m_hashes[kPieces * 4];
 };
@@ -63,8 +62,7 @@ private:
 
 namespace cpu {
 
-// Returns the checksum of a decoded tile. In a destination with rows, the gaps between the rows are
-// left out.
+// Returns the checksum of a decoded tile. Gaps between the rows of the destination do not count.
 static uint32_t regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
 {
     TileHash hash(size_t(tile.decompressedSize));
@@ -79,7 +77,8 @@ void compareChecksums(const SluiceChecksumInfo& info)
     const uint32_t count = countOf(info.regionCount, info.maxRegionCount);
     for (uint32_t i = 0; i < count; ++i) {
         if (status.get(i) != SLUICE_ST_OK && status.get(i) != SLUICE_ST_UNVERIFIED) continue;
-        // The decoder has checked this region, but the list may have been overwritten since then.
+        // The decoder has checked the address and size of this region, but the list may have been
+        // overwritten since then. So they are checked again before the tile is read.
         const auto tile = entryAt<SluiceRegion>(info.regions, i, info.regionStride);
         const bool match = validDestination(info, tile, SLUICE_MAX_TILE_BYTES) &&
                            regionChecksum(info, tile) == expected[i];

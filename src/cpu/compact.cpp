@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference of compaction, which copies elements that pass a test, or their indices, in their
-// order.
+// The reference of compaction, which copies the elements that pass a test, or their indices, and
+// keeps their order.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
@@ -13,7 +13,7 @@
 namespace sluice::cpu {
 namespace {
 
-constexpr size_t kMostBytes = 4 * SLUICE_COMPACT_MAX_WORDS; // of an element
+constexpr size_t kMostBytes = 4 * SLUICE_COMPACT_MAX_WORDS; // bytes of the largest element
 
 template <typename T>
 bool compare(T element, SluiceComparison comparison, T constant)
@@ -65,8 +65,7 @@ bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* eleme
     }
 }
 
-// Appends elements and indices to the outputs of the command. An output drops those for which it
-// has no room.
+// Appends elements and their indices to the command's outputs, and drops what does not fit there.
 struct Sink {
     const SluiceCompactInfo& info;
     uint64_t written = 0;
@@ -81,14 +80,14 @@ struct Sink {
     }
 };
 
-// Writes the elements that are kept or, if `kept` is false, the others.
+// Writes the elements that the command keeps if `kept` is true, otherwise those that it drops.
 void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
 {
     const uint32_t count = countOf(info.count, info.maxCount);
     const size_t size = info.elementSize;
     const uint8_t* input = pointer<const uint8_t>(info.input);
     uint8_t element[kMostBytes] = {},
-            previous[kMostBytes] = {}; // copies, since the output may be the input
+            previous[kMostBytes] = {}; // copies, since the output may overwrite the input
     for (uint32_t i = 0; i < count; ++i) {
         if (info.input.size != 0) std::memcpy(element, input + i * size, size);
         const bool selected = selects(info, i, element, i == 0 ? nullptr : previous);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Creates contexts of the CPU. There are two tiers. `ref` is the reference, plain code that needs
-// scratch for tile streams alone. `fast` has faster decoders for tiles, and also needs scratch for
-// Gstd.
+// Creates CPU contexts. There are two tiers. `ref` is the reference: plain code, which needs
+// scratch memory only for tile streams. `fast` has faster decoders, and needs scratch memory for
+// Gstd too.
 #include "cpu/context.h"
 
 #include "api/components.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The reference backend on the CPU. Each command is plain code that reads like the specification,
-// in a file with the command's name. The command runs at once: it has finished when its function
-// returns.
+// in a file with the command's name. A command has finished when its function returns.
 #pragma once
 
 #include <sluice/sluice_all.h>
@@ -10,7 +9,8 @@
 
 namespace sluice::cpu {
 
-// The tier `ref`. The handles of its buffers are addresses of host memory.
+// The backend of CPU contexts of the tier `ref`, the reference. The handle of a buffer is an
+// address of host memory.
 class ReferenceBackend : public Backend {
 public:
     void contextInfo(SluiceContextInfo& info) const override;

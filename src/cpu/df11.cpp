@@ -14,7 +14,7 @@
 namespace sluice::cpu {
 namespace {
 
-// Functions return this status as long as they have found nothing wrong.
+// Functions return this status while they have found no error and the block is not finished.
 constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
 // A code that was read from the stream.
@@ -23,8 +23,8 @@ struct Code {
     uint32_t length; // bits
 };
 
-// Decodes the blocks of one unit. A unit is one or several tensors under one code. The exponents of
-// their elements are coded; sign and mantissa are stored plainly.
+// Decodes the blocks of one unit. A unit is one or several tensors that share a prefix code. The
+// exponents of their elements are coded; signs and mantissas are stored uncoded.
 class UnitDecoder {
 public:
     UnitDecoder(const SluiceDf11Info& info, const SluiceDf11Unit& unit)
@@ -36,14 +36,15 @@ public:
     {
     }
 
-    // Decodes a block of the unit and returns its status.
+    // Decodes the block with the index `block` of the unit, and returns its status.
     uint32_t decodeBlock(uint32_t block) const
     {
         const uint64_t first = position(block), end = position(block + 1);
         if ((block == 0 && first != 0) || first > end || end > m_unit.elementCount ||
             end - first > kDf11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
-        // In the last block of the unit, bits behind the last element are ignored.
+        // The last block of the unit may have bits behind the code of the last element. They are
+        // ignored.
         const bool last = end == m_unit.elementCount;
         const uint64_t firstWindow = uint64_t(block) * SLUICE_DF11_WINDOWS;
         const uint64_t windowCount = uint64_t(m_blockCount) * SLUICE_DF11_WINDOWS;
@@ -52,8 +53,8 @@ public:
         for (uint64_t window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
-            // This window begins the next block, so only its start is checked here. Its codes
-            // belong to that block.
+            // This is the first window of the next block. Check that it starts where this block
+            // ends, but do not decode its codes, which belong to the next block.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * kDf11WindowBits && !(last && element == end)) {
                 Code code = {};
@@ -79,8 +80,8 @@ private:
                       m_form.positionBytes);
     }
 
-    // Returns the position, in bits of the stream, at which the gap of a window says that the
-    // window's first code starts.
+    // Returns the bit offset in the stream at which the first code of a window (64 bits) starts.
+    // The window's gap, a field of gapBits bits, is this offset relative to the window.
     uint64_t windowStart(uint64_t window) const
     {
         const uint8_t* gaps = m_source + m_unit.gapsOffset;
@@ -100,8 +101,8 @@ private:
     }
 
     // Reads the code at `bit`. Returns kContinue, or an error if the code is invalid or cut off.
-    // The next 8 bits of the stream are an index into row 0 of the table. An entry is a symbol, or
-    // names the row in which the 8 bits after these are looked up.
+    // The next 8 bits of the stream are an index into row 0 of the table. An entry is either a
+    // symbol or the number of the row in which the following 8 bits are looked up.
     uint32_t readCode(uint64_t bit, Code& code) const
     {
         if (bit >= m_bitCount) return SLUICE_ST_TRUNCATED;
@@ -122,7 +123,7 @@ private:
         return SLUICE_ST_BAD_CODE;
     }
 
-    // Writes an element: joins its exponent with its sign and mantissa, which are stored plainly.
+    // Writes an element: joins its exponent with its sign and mantissa, which are stored uncoded.
     void store(uint64_t element, uint32_t exponent) const
     {
         const uint8_t* signMantissa = m_source + m_unit.signMantissaOffset;
@@ -151,8 +152,8 @@ SluiceDf11Unit unitAt(const SluiceDf11Info& info, uint32_t index)
     return entryAt<SluiceDf11Unit>(info.units, index, sizeof(SluiceDf11Unit));
 }
 
-// Returns the index of the last unit whose first block is not after `block`, or `count` if there is
-// no such unit.
+// Returns the index of the unit that may contain a block: the last one whose firstBlock is not
+// above `block`. Returns `count` if there is none.
 uint32_t unitOf(const SluiceDf11Info& info, uint32_t count, uint32_t block)
 {
     // Units before `low` start at or before the block; units at or after `high` start after it.

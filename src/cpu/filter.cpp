@@ -15,7 +15,7 @@
 namespace sluice::cpu {
 namespace {
 
-// The places of a column's values in an array of records.
+// Where a column's values are in an array of records.
 struct Column {
     uint8_t* from;          // the value in record 0
     uint32_t stride, bytes; // stride: bytes from record to record; bytes: of a value
@@ -24,8 +24,8 @@ struct Column {
     void set(uint32_t i, uint32_t value) const { storeLe(from + size_t(i) * stride, value, bytes); }
 };
 
-// Reads a column's residuals and turns them into values. planes: the column's planes, one for each
-// byte of a value; count: the number of records.
+// Reads a column's residuals and turns them into values. planes: where the residuals are stored, a
+// plane for each of their bytes; count: the number of records.
 void undoPrediction(const FilterSection& section, const FilterColumn& column,
                     const FilterPlane* planes, const uint8_t* filtered, uint32_t count,
                     const Column& values)
@@ -43,8 +43,8 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// Undoes a section: makes its `size` bytes of records from the filtered bytes. Bytes at the end
-// that are too few for a record are copied.
+// Undoes the filter of one section of a tile: makes the section's `size` original bytes at
+// `records` from the bytes at `filtered`. An incomplete record at the end is only copied.
 void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* records)
 {
@@ -56,9 +56,9 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
         columns[c] = {records + at, stride, section.columns[c].bytes};
         undoPrediction(section, section.columns[c], planes + at, filtered, count, columns[c]);
     }
-    // Add the bases. A base is another column, whose value the encoder subtracted in each record.
-    // Only then undo the mappings, which change each value by itself: the encoder mapped all values
-    // before it subtracted.
+    // Add the bases: a base is another column, whose value the encoder subtracted in each record.
+    // After that, undo the mappings, which change each value by itself. This order is right because
+    // the encoder mapped all values before it subtracted.
     for (uint32_t c = 0; c < section.columnCount; ++c)
         for (uint32_t i = 0; section.columns[c].base != 0 && i < count; ++i)
             columns[c].set(i, columns[c].get(i) + columns[section.columns[c].base - 1].get(i));

@@ -23,7 +23,7 @@ bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t
     const uint32_t stride = section.stride();
     uint32_t count = 0; // the number of packets, which together have exactly `size` bytes
     for (uint32_t bytes = 0; bytes != size; ++count) {
-        bytes += filterPacketBytes(filtered[count], stride); // count <= bytes < size
+        bytes += filterPacketBytes(filtered[count], stride); // count <= bytes, so it is in bounds
         if (bytes > size) return false;
     }
     undoRecords(section, filtered + count, size - count, packets + count);
@@ -39,8 +39,7 @@ bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t
 }
 
 // Undoes the sections of a tile and returns the tile's status. undoRecords(section, filtered, size,
-// records) undoes the filtered bytes of one section, and copies bytes at the section's end that are
-// too few for a record.
+// records) undoes the filtered bytes of one section, and copies an incomplete record at its end.
 template <typename UndoRecords>
 uint32_t undoSections(const void* description, size_t descriptionSize, const uint8_t* filtered,
                       uint32_t size, uint8_t* tile, UndoRecords undoRecords)
@@ -59,8 +58,8 @@ uint32_t undoSections(const void* description, size_t descriptionSize, const uin
     return SLUICE_ST_OK;
 }
 
-// Undoes the filter of one tile of a list and returns the tile's status: BAD_REGION if its
-// addresses or sizes are not allowed.
+// Undoes the filter of one tile of a list, and returns the tile's status. The status is BAD_REGION
+// if an address or a size is not allowed.
 template <typename Undo>
 uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo undo)
 {
@@ -78,8 +77,8 @@ uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Un
                 pointer<uint8_t>(tile.dstAddress));
 }
 
-// Undoes the filters of a list of tiles. Tiles that were not decoded, or with an error, are
-// skipped. undo: a function with the arguments of undoFilter.
+// Undoes the filters of a list of tiles. Skips tiles that have not been decoded or have failed.
+// undo: a function with the arguments of undoFilter.
 template <typename Undo>
 void filterList(const SluiceFilterInfo& info, Undo undo)
 {

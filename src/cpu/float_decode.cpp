@@ -30,7 +30,8 @@ bool buildCode(Code& code, const uint8_t* packed)
     return code.build(lengths, 256) || code.completeSingle();
 }
 
-// Finds the code with which `bits`, a value of kMaxBits bits, begins at its upper end.
+// Returns the symbol and the length of the code with which `bits` begins. `bits` has kMaxBits bits,
+// of which the highest comes first.
 Code::Found find(const Code& code, uint32_t bits)
 {
     return code.find([bits](uint32_t) { return bits; });
@@ -74,11 +75,12 @@ private:
     };
     Lane m_lanes[kLanes];
     const uint8_t* m_bytes;
-    uint64_t m_next = 0, m_end; // bytes of the list that were taken, and its size
+    uint64_t m_next = 0, m_end; // byte offsets in the list: the next word, the end
 };
 
-// Decodes the symbols of a tile row by row. The last rows, the *tail*, have words of 16 bits
-// instead of 32, so that less is left over at the end.
+// Decodes the symbols of a tile row by row; in a row each lane decodes kPerLane symbols. In the
+// last rows, the *tail*, lanes take words of 16 bits instead of 32, so that fewer bits are wasted
+// at the end.
 class Rows {
 public:
     Rows(const Code& code, Lanes& lanes) : m_code(code), m_lanes(lanes) {}
@@ -91,9 +93,9 @@ public:
                 m_lanes.take(lane, kWordBits);
     }
 
-    // Decodes a row before the tail. First each lane does kLookUps look-ups, of one or two symbols
-    // each, then the symbols that it still lacks one by one. Before every two look-ups, and before
-    // every single symbol, a lane takes a word if it has at most 32 bits left.
+    // Decodes a row before the tail. First each lane does kLookUps look-ups, which decode one or
+    // two symbols each. Then it decodes its remaining symbols of the row one by one. Before every
+    // two look-ups, and before every single symbol, a lane with at most 32 bits left takes a word.
     void whole(uint8_t* symbols)
     {
         const auto takeIfUsed = [&](uint32_t lane) {
@@ -115,8 +117,9 @@ public:
         }
     }
 
-    // Decodes a row of the tail. A lane takes a word only if its next code needs more bits than the
-    // lane has.
+    // Decodes a row of the tail, the last rows of a tile. Here a lane takes a word only if it has
+    // too few bits. A look-up needs the bits of the next two codes together, but at most kMaxBits.
+    // A single symbol needs the bits of its code.
     void tail(uint8_t* symbols)
     {
         const auto takeIfFewer = [&](uint32_t lane, uint32_t bitCount) {
@@ -172,8 +175,7 @@ private:
     Lanes& m_lanes;
 };
 
-// Decodes `rows` rows of symbols, those of a tile. Returns false if a lane took a word past the
-// end.
+// Decodes the `rows` rows of a tile. Returns false if a lane took a word past the end.
 bool decodeSymbols(const Code& code, Lanes& lanes, uint32_t rows, uint8_t* symbols)
 {
     Rows decoder(code, lanes);
@@ -225,7 +227,7 @@ void store(const Layout& layout, uint32_t symbol, uint32_t raw, uint8_t* to)
 // A coded tensor.
 class Tensor {
 public:
-    // Checks the places of the tensor's data and builds its code.
+    // Checks the alignment and ranges of the arrays (m_good), and builds the code (m_complete).
     Tensor(const SluiceFloatDecodeInfo& info, const SluiceFloatTensor& tensor) : m_tensor(tensor)
     {
         if (tensor.type >= SLUICE_FLOAT_TYPE_COUNT || tensor.count > kMaxCount) return;
@@ -241,7 +243,7 @@ public:
         m_complete = m_good && buildCode(m_code, pointer<const uint8_t>(tensor.lengths));
     }
 
-    // Decodes a tile of the tensor and returns its status.
+    // Decodes the tile with the index `tile` of the tensor, and returns its status.
     uint32_t decode(uint32_t tile) const
     {
         if (!m_good || tile >= tileCount(m_tensor.count)) return SLUICE_ST_BAD_REGION;
@@ -268,7 +270,7 @@ private:
     SluiceFloatTensor m_tensor;
     Layout m_layout = {};
     Code m_code;
-    bool m_good = false;     // all of its data lies inside the buffers
+    bool m_good = false;     // its arrays are aligned and inside the buffers
     bool m_complete = false; // its code is complete
 };
 
@@ -280,8 +282,8 @@ SluiceStatus ReferenceBackend::cmdFloatDecode(SluiceCommands, const SluiceFloatD
     status.reset();
     const SluiceFloatTensor* tensors = pointer<const SluiceFloatTensor>(info.tensors);
     for (uint32_t i = 0; i < info.tensorCount; ++i) {
-        // The tiles of this tensor end at the next tensor's first tile, whatever its number of
-        // elements says.
+        // A tensor's tiles end where the next tensor's tiles begin, even if the tensor's number of
+        // elements asks for more or fewer tiles.
         const uint32_t begin = i == 0 ? 0 : std::min(tensors[i].firstTile, info.tileCount);
         const uint32_t end = i + 1 < info.tensorCount
                                  ? std::min(tensors[i + 1].firstTile, info.tileCount)

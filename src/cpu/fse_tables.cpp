@@ -14,8 +14,8 @@ namespace sluice::cpu {
 namespace {
 
 // Reads a distribution from an array of 16-bit counts, one per symbol, and returns the status. A
-// count of -1 means a probability of less than one state; the symbol gets one state. maxLog: the
-// highest log that is allowed.
+// count is the symbol's number of states; -1 means a probability of less than one state, for which
+// the symbol gets one state. maxLog: the highest log that is allowed.
 uint32_t readCounts(const uint8_t* bytes, uint32_t symbols, uint32_t maxLog,
                     fse::Distribution& result)
 {

@@ -44,7 +44,7 @@ struct Lane {
     bool pending = false;
     uint32_t match = 0; // index of the pending match in the list of tokens
 
-    // Takes the next n bits, or the next symbol of a code.
+    // Takes the next n bits.
     uint32_t take(uint32_t n)
     {
         const uint32_t value = uint32_t(bits & ((uint64_t(1) << n) - 1));
@@ -52,6 +52,7 @@ struct Lane {
         bitCount -= n;
         return value;
     }
+    // Takes the next symbol of a code.
     uint32_t take(const Code& code)
     {
         uint32_t window = 0;

@@ -56,7 +56,7 @@ struct Frequencies {
 };
 
 // The lanes of one part, and the words that they share. If a lane's state is below 2^16, it
-// *refills*: it shifts the next word in.
+// *refills*: it shifts in the next word.
 class Lanes {
 public:
     Lanes(const uint8_t* source, uint32_t firstWord, uint32_t endWord)
@@ -66,14 +66,15 @@ public:
             refill(lane);
     }
 
-    // These read n bits, or a symbol of a table or of a code, from a lane. Each refills the lane
-    // first, so lanes take words in the order in which they read.
+    // Reads n bits from a lane. All functions that read refill the lane first, so lanes take words
+    // in the order in which they read.
     uint32_t bits(uint32_t lane, uint32_t n)
     {
         if (n == 0) return 0;
         refill(lane);
         return take(lane, n);
     }
+    // Reads a symbol of an rANS table from a lane.
     uint32_t symbol(uint32_t lane, const Frequencies& table)
     {
         refill(lane);
@@ -83,6 +84,7 @@ public:
             table.frequency[symbol] * (m_state[lane] >> table.log) + slot - table.start[symbol];
         return symbol;
     }
+    // Reads a symbol of a prefix code from a lane.
     uint32_t symbol(uint32_t lane, const Code& code)
     {
         refill(lane);
@@ -121,11 +123,11 @@ struct Sequence {
     uint32_t literals, length, offset;
 };
 
-// A part, as the headers of the tile and of the part describe it, and its decoded symbols. The
-// names are those of docs/format.md. A table with a log of n has 2^n slots.
+// A part of the tile, as the tile's header and the part's own header describe it, and its decoded
+// symbols. The members have the names of docs/format.md. The tables have 2^log slots.
 struct Part {
-    uint32_t firstWord, words; // its 16-bit words, counted from the start of the tile
-    uint32_t begin, size;      // its bytes in the output
+    uint32_t firstWord, words; // its range of the tile's 16-bit words
+    uint32_t begin, size;      // offset and bytes of the decoded part
     uint32_t kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
         oneLiteral;
     bool reusesLiterals, reusesSequences; // use the tables that were read last
@@ -157,7 +159,7 @@ class TableReader {
 public:
     explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
 
-    // Reads the table with which classes are coded. Returns whether it is valid.
+    // Reads the table with which the symbols' classes are coded. Returns whether it is valid.
     bool readClasses()
     {
         m_classes.count = SLUICE_GS_CLASSES;
@@ -173,8 +175,8 @@ public:
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % kLanes, m_classes);
     }
-    // Turns classes into frequencies, with their extra bits. Classes 0 and 1 stand for themselves.
-    // Class c > 1 stands for 2^(c - 1) plus a number of c - 1 bits.
+    // Turns the classes in `values` into frequencies. Classes 0 and 1 stand for themselves. Class
+    // c > 1 stands for 2^(c - 1) plus a number of c - 1 bits, which is read.
     void completeRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol) {
@@ -189,7 +191,7 @@ private:
     Frequencies m_classes;
 };
 
-// These read the tables that come next in the lanes. They return whether the tables are valid.
+// Reads the table of literals, which comes next in the lanes. Returns whether it is valid.
 bool readLiteralTable(Lanes& lanes, const Part& part, LiteralTable& table)
 {
     TableReader reader(lanes);
@@ -207,6 +209,7 @@ bool readLiteralTable(Lanes& lanes, const Part& part, LiteralTable& table)
     return frequencies.build();
 }
 
+// Reads the tables of sequences, which come next in the lanes. Returns whether they are valid.
 bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
 {
     TableReader reader(lanes);
@@ -233,9 +236,9 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     return good;
 }
 
-// Decodes one tile. First the symbols of all parts are read, then all bytes are made. So if an
-// earlier part has a bad match and the symbols of a later part an error, the status is the latter.
-// Functions that return a uint32_t return a status.
+// Decodes one tile. First the symbols of all parts are read, then all bytes are made. So an error
+// in the symbols of any part takes precedence over a bad match, even of an earlier part. Functions
+// that return a uint32_t return a status.
 class TileDecoder {
 public:
     TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size)
@@ -420,8 +423,8 @@ private:
         }
     }
 
-    // Makes the bytes of a part, and computes their depths. Returns false if the source of a match
-    // begins before the tile, or if its offset is 0.
+    // Makes the bytes of a part, and computes their depths (m_depths). Returns false if the source
+    // of a match begins before the tile, or if its offset is 0.
     bool expandPart(const Part& part)
     {
         uint8_t* const out = m_destination + part.begin;
@@ -461,7 +464,7 @@ private:
     uint8_t* m_destination;
     uint32_t m_size;
     uint32_t m_partCount = 0, m_depth = 0;
-    // Some byte has a depth above m_depth, the limit that the tile's header states.
+    // True if a byte has a depth above m_depth, the limit that the tile's header states.
     bool m_tooDeep = false;
     Part m_parts[SLUICE_GS_MAX_PARTS];
     LiteralTable m_literalTable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference of interval search, which finds the interval and the rank of each element.
+// The reference of interval search, which finds for each element its interval and its index there.
 #include <sluice/sluice_interval.h>
 
 #include "cpu/context.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks lists of intervals, and writes the results of their commands. A list says how many elements
-// each interval has. The elements of all intervals are numbered consecutively, in the order of the
-// intervals.
+// Walks lists of intervals, and writes the results of interval commands. A list says how many
+// elements each interval has. The elements of all intervals are numbered consecutively, in the
+// order of the intervals.
 #pragma once
 
 #include <sluice/sluice_interval.h>
@@ -10,11 +10,11 @@
 
 namespace sluice::cpu {
 
-// Writes the result of a command, the number of elements and flags, if the command has a buffer for
-// it.
+// Writes the result of a command (the number of elements, and flags), if the command has a buffer
+// for it.
 //   elements  the number of elements of all intervals
 //   capacity  the number of elements for which the output has room
-//   skipped   an interval was left out
+//   skipped   whether an interval was left out
 inline void writeResult(const SluiceBuffer& result, uint64_t elements, uint64_t capacity,
                         bool skipped)
 {
@@ -31,13 +31,14 @@ inline void writeResult(const SluiceBuffer& result, uint64_t elements, uint64_t 
 // An interval of a list.
 struct Interval {
     uint32_t index;
-    uint64_t begin; // the sum of the lengths of all intervals before this one
+    uint64_t begin; // the number of its first element
     uint32_t count;
     uint32_t kept; // elements of this interval for which there is room
 };
 
-// Calls visit(interval) for each interval with an element whose number is below `capacity`, and
-// writes the command's result. visit returns false if it leaves the interval out.
+// The elements of all intervals are numbered, one interval after the other. Calls visit(interval)
+// for each interval that has an element whose number is below `capacity`, and writes the command's
+// result. visit returns false if it skips the interval.
 template <typename Visit>
 void forEachInterval(const SluiceIntervals& intervals, uint64_t capacity,
                      const SluiceBuffer& result, Visit visit)
@@ -59,7 +60,7 @@ void forEachInterval(const SluiceIntervals& intervals, uint64_t capacity,
     writeResult(result, given ? list[count] : begin, capacity, skipped);
 }
 
-// Computes the offset of element `position` in a buffer of `size` bytes. Returns false if the
+// Computes the byte offset of element `position` in a buffer of `size` bytes. Returns false if the
 // buffer does not contain `elements` elements from there on.
 inline bool offsetWithin(uint64_t position, uint64_t elements, uint32_t elementSize, uint64_t size,
                          uint64_t& offset)

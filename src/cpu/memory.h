@@ -11,12 +11,13 @@
 
 namespace sluice::cpu {
 
-// Convert an address, or the address at which a buffer's range begins, to a pointer.
+// Converts an address to a pointer.
 template <typename T>
 T* pointer(uint64_t address)
 {
     return reinterpret_cast<T*>(uintptr_t(address));
 }
+// Returns a pointer to the beginning of a buffer's range.
 template <typename T>
 T* pointer(const SluiceBuffer& buffer)
 {

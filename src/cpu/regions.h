@@ -17,7 +17,7 @@ namespace sluice::cpu {
 // arguments makes the computation overflow.
 inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 {
-    // An empty buffer is at address 0 on every backend, whatever its handle is.
+    // On every backend a buffer of size 0 counts as one at address 0, whatever its handle is.
     const uint64_t begin = buffer.size == 0 ? 0 : buffer.handle + buffer.offset;
     return address >= begin && address - begin <= buffer.size &&
            size <= buffer.size - (address - begin);
@@ -33,8 +33,8 @@ inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, 
 }
 
 // Returns whether a region's decoded bytes are aligned, inside the destination and at most maxSize
-// long. If the destination has rows with gaps between them (rowBytes, rowPitch), the region's
-// address does not count the gaps.
+// long. If the destination has gaps between its rows (rowBytes, rowPitch), the region's address is
+// counted as if there were no gaps.
 inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion& region,
                              uint64_t maxSize)
 {
@@ -114,7 +114,7 @@ void forEachRegion(const Info& info, Visit visit)
         status.set(i, visit(entryAt<SluiceRegion>(info.regions, i, info.regionStride)));
 }
 
-void compareChecksums(const SluiceChecksumInfo& info); // runs the command; in checksum.cpp
+void compareChecksums(const SluiceChecksumInfo& info); // runs the checksum command; in checksum.cpp
 
 // Runs the command of a tile codec: calls decode(region) for the valid regions, gives the others
 // BAD_REGION, and compares checksums if the command has any.
@@ -137,8 +137,8 @@ void decodeRegions(const Info& info, const SluiceBuffer& second, uint64_t maxSou
     if (info.expected.size != 0) compareChecksums(list);
 }
 
-// Decodes a valid region to `destination` with decodeTile. If the region's two sizes are equal, and
-// the flags contain STORED_IF_EQUAL, its bytes are not compressed and only copied.
+// Decodes a valid region to `destination` with decodeTile. If the flags contain STORED_IF_EQUAL and
+// the region's two sizes are equal, its bytes are not compressed, so they are only copied.
 template <typename DecodeTile>
 uint32_t decodeRegion(uint32_t flags, const SluiceRegion& region, uint8_t* destination,
                       DecodeTile decodeTile)

@@ -27,7 +27,8 @@ struct Batch {
     {
     }
 
-    // Returns where stream s is. Of a pair, the sizes are what is left of the buffers.
+    // Returns where stream s is read and where it is written. A pair holds only the two offsets, so
+    // both ranges then extend to the ends of their buffers.
     SluiceStreamRange range(uint32_t s) const
     {
         if (pairs == nullptr) return ranges[s];
@@ -36,12 +37,12 @@ struct Batch {
                 destinationSize - std::min(to, destinationSize)};
     }
 
-    const uint32_t* pairs; // the number of pairs, then the pairs; null: the list has ranges
+    const uint32_t* pairs; // a count, then pairs of offsets; null: the list has ranges
     const SluiceStreamRange* ranges;
     uint32_t count; // number of streams
     const uint8_t* source;
     uint64_t sourceSize;
-    uint64_t destinationSize; // without the gaps between rows
+    uint64_t destinationSize; // in bytes, without the gaps between rows
     SluiceStreamResult* results;
     SluiceStreamSummary& summary;
 };
@@ -82,7 +83,8 @@ uint32_t parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceT
 void checkStreams(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
 {
     const Batch batch(info);
-    // The pairs that maxStreamCount leaves out have failed.
+    // The list may have more pairs (streams) than maxStreamCount. These are not decoded and count
+    // as failed.
     const uint32_t left = batch.pairs == nullptr ? 0 : batch.pairs[0] - batch.count;
     batch.summary = {left, left == 0 ? ~0u : batch.count, 0, 0};
     for (uint32_t s = 0; s < info.maxStreamCount; ++s) {

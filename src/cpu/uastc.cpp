@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The command that transcodes regions of UASTC blocks, by the reference.
+// Runs the command that transcodes regions of UASTC blocks, with the reference transcoder.
 #include "cpu/uastc.h"
 
 #include <sluice/sluice_uastc.h>

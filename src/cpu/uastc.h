@@ -6,9 +6,9 @@
 
 namespace sluice::cpu {
 
-constexpr uint32_t kUastcMostBytes = 64; // of a block in a target format
+constexpr uint32_t kUastcMostBytes = 64; // bytes of the largest block of any target
 
-// Returns the bytes of a block in a target (SLUICE_UA_*); in RGBA8 those of its 16 texels.
+// Returns the size in bytes of a target's block (SLUICE_UA_*). RGBA8 has blocks of 16 texels.
 uint32_t uastcTargetBytes(uint32_t target);
 
 // Transcodes a block of 16 bytes to `made`, which has room for kUastcMostBytes. Returns whether the

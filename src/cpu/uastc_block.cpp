@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference of UASTC blocks (docs/uastc.md): a block is unpacked to numbers, and each target is
-// packed from these. The encoders for BC1, BC4 and ETC are those that the GPU has, since they begin
-// with texels, which are made here.
+// The reference of UASTC blocks (docs/uastc.md). It unpacks a block to numbers, and packs each
+// target from them. For BC1, BC4 and ETC it only computes the texels, and passes them to the
+// encoders that the GPU kernels also use.
 #include "cpu/uastc.h"
 
 #include <algorithm>
@@ -48,18 +48,18 @@ struct Ends {
 };
 
 struct Block {
-    uint32_t mode, pattern; // pattern: in kUastcPatterns
+    uint32_t mode, pattern; // pattern: an index into kUastcPatterns
     uint32_t components, subsets, planes, lowBits, radix, weightBits, selector;
-    uint32_t stored[18]; // values of endpoints as they are stored
-    Ends ends[3];        // as 8 bits
+    uint32_t stored[18]; // quantised endpoint values
+    Ends ends[3];        // the endpoints of each subset, as 8-bit values
     uint32_t weights[2][16];
-    uint32_t colour[4]; // of mode 8
+    uint32_t colour[4]; // R, G, B, A of a block of mode 8
 
     uint32_t subsetOf(uint32_t texel) const
     {
         return subsets == 1 ? 0 : kUastcPatterns[pattern] >> 2 * texel & 3;
     }
-    uint32_t seen() const { return components == 3 ? 3 : 4; } // components that have a say
+    uint32_t seen() const { return components == 3 ? 3 : 4; } // components that decide a BC7 p-bit
 };
 
 // Returns the first texel of a subset.
@@ -101,7 +101,7 @@ void readEndpoints(const uint8_t* bytes, Block& block, uint32_t& at)
     }
 }
 
-// Returns whether the block is valid.
+// Unpacks a block. Returns false if it is invalid.
 bool unpack(const uint8_t* bytes, Block& block)
 {
     const uint32_t mode = kUastcCodes[(bytes[0] & 127) / 4] >> 8 * (bytes[0] % 4) & 31;
@@ -198,7 +198,7 @@ void packBc7Mode5(const Block& block, BlockWriter& writer)
     }
     writer.put(ends.low[3], 8);
     writer.put(ends.high[3], 8);
-    // Texel 0 has the lowest indices in both formats.
+    // Texel 0 is the anchor in UASTC and in BC7: the highest bit of its index is 0 and not stored.
     for (const auto& plane : block.weights)
         for (uint32_t i = 0; i < 16; ++i)
             writer.put(block.weightBits == 1 ? 3 * plane[i] : plane[i], i == 0 ? 1 : 2);
@@ -229,7 +229,8 @@ void packBc7Mode6(const Block& block, BlockWriter& writer)
         writer.put(mode6Index(block.weights[0][i], block.weightBits), i == 0 ? 3 : 4);
 }
 
-// The subsets that BC7 has, with the endpoints and indices of UASTC.
+// The subsets of a BC7 block: their count, the number of the partition, the subset of each texel,
+// the anchor texels, and the endpoints.
 struct Bc7Subsets {
     uint32_t count, number, of[16], anchors[3];
     Ends ends[3];
@@ -239,7 +240,7 @@ Bc7Subsets subsetsOf(const Block& block)
 {
     Bc7Subsets subsets = {};
     subsets.count = block.mode == 3 || block.mode == 7 ? 3 : 2;
-    if (block.mode == 1) { // two equal subsets of partition 0
+    if (block.mode == 1) { // UASTC has one subset, BC7 gets two equal ones
         subsets.anchors[1] = 15;
         for (uint32_t i = 0; i < 16; ++i)
             subsets.of[i] = i >> 1 & 1;
@@ -315,7 +316,8 @@ void packBc7Solid(const uint32_t* colour, BlockWriter& writer)
 {
     const bool has0 = std::find(colour, colour + 4, 0u) != colour + 4,
                has255 = std::find(colour, colour + 4, 255u) != colour + 4;
-    // With a p-bit of 1 there is no 0, and with 0 no 255.
+    // A p-bit of 1 cannot give a component of 0, and a p-bit of 0 cannot give 255. Mode 6 has one
+    // p-bit for all components, so it cannot be used if the colour has both values.
     if (!has0 || !has255) {
         const uint32_t p = has255 ? 1 : 0;
         writer.put(1u << 6, 7);
@@ -329,7 +331,7 @@ void packBc7Solid(const uint32_t* colour, BlockWriter& writer)
             writer.put(5, i == 0 ? 3 : 4);
         return;
     }
-    writer.put(1u << 5, 8); // rotation 0
+    writer.put(1u << 5, 8); // mode 5 with rotation 0
     for (uint32_t c = 0; c < 3; ++c) {
         writer.put(uastcSolid5(colour[c]) & 127, 7);
         writer.put(uastcSolid5(colour[c]) >> 8, 7);
@@ -356,7 +358,9 @@ void packBc7(const Block& block, uint8_t* made)
 // -----------------------------------------------------------------------------------------------
 // ASTC
 
-// Swaps the endpoints of subsets for which ASTC would contract the blue.
+// In a subset whose high endpoint has a smaller sum of R, G and B than the low one, an ASTC decoder
+// applies blue contraction. To avoid it, swaps the endpoints of such subsets and inverts their
+// weights.
 void avoidContraction(Block& block)
 {
     if (block.components == 2) return;
@@ -373,8 +377,8 @@ void avoidContraction(Block& block)
     }
 }
 
-// Writes values as an integer sequence of ASTC: the bits of a group's digits stand in parts between
-// the low bits of its values.
+// Writes the endpoint values in ASTC's integer sequence encoding: the bits of a group's trits or
+// quints are interleaved with the low bits of its values.
 void putSequence(const Block& block, BlockWriter& writer)
 {
     static constexpr uint32_t trits[] = {2, 2, 1, 2, 1}, quints[] = {3, 2, 2};
@@ -402,7 +406,7 @@ void packAstc(Block block, uint8_t* made)
 {
     BlockWriter writer(made);
     if (block.mode == kUastcSolid) {
-        writer.put(0xfffffdfc, 32); // a void extent
+        writer.put(0xfffffdfc, 32); // a void-extent block has one colour
         writer.put(0xffffffff, 32);
         for (const uint32_t component : block.colour)
             writer.put(component * 257, 16);
@@ -414,7 +418,7 @@ void packAstc(Block block, uint8_t* made)
     writer.put(block.subsets - 1, 2);
     if (block.subsets > 1) {
         writer.put(kUastcSeeds[block.pattern], 10);
-        writer.put(format << 2, 6); // the same for all subsets
+        writer.put(format << 2, 6); // low bits 00: all subsets have this format
     } else {
         writer.put(format, 4);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lists of regions of UASTC blocks on the CPU.
+// Transcodes lists of regions of UASTC blocks on the CPU.
 #pragma once
 
 #include <sluice/sluice_uastc.h>
@@ -11,7 +11,7 @@
 
 namespace sluice::cpu {
 
-// Returns how many blocks a region has, 0 if it is not allowed.
+// Returns how many blocks a region has, or 0 if the region breaks a rule of the command.
 inline uint32_t blocksOf(const SluiceUastcInfo& info, const SluiceUastcRegion& region)
 {
     const uint32_t target = uastcTarget(info.format, info.flags), bytes = uastcBytes(target);
@@ -29,8 +29,8 @@ inline uint32_t blocksOf(const SluiceUastcInfo& info, const SluiceUastcRegion& r
     return allowed ? uint32_t(blocks) : 0;
 }
 
-// Runs the command. transcode(block, made) makes a block of 16 bytes into one of the target, of
-// RGBA8 into 16 texels, and returns whether it is valid.
+// Runs the command. transcode(block, made) converts a UASTC block of 16 bytes to a block of the
+// target or, for RGBA8, to 16 texels. It returns whether the UASTC block is valid.
 template <typename Transcode>
 void transcodeRegions(const SluiceUastcInfo& info, Transcode transcode)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// UASTC blocks on the host by the text that GLSL and CUDA compile (kernels/uastc_targets.h).
+// Compiles for the host the UASTC code that GLSL and CUDA share (kernels/uastc_targets.h).
 #pragma once
 
 #include "layout/base.h"

@@ -34,7 +34,7 @@ T identity()
     return isMin ? Limits::max() : Limits::lowest();
 }
 
-// Combines two values. Minimum and maximum ignore `b` if it is NaN. `a` is never NaN there.
+// Combines two values. Minimum and maximum ignore `b` if it is NaN; for them, `a` is never NaN.
 template <typename T, SluiceOperation operation>
 T combine(T a, T b)
 {
@@ -51,7 +51,7 @@ template <typename T, SluiceOperation operation>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;
 
-// Does what visitValues does, for one operation. visitValues calls it.
+// Calls visit(T(), op), where T is the type of the elements and op stands for `operation`.
 template <SluiceOperation operation, typename Visitor>
 void visitTypes(SluiceValueType type, Visitor visit)
 {

@@ -17,8 +17,8 @@ enum class ZstdPhase {
 
 struct ZstdOutcome {
     uint32_t status = SLUICE_ST_OK; // SLUICE_ST_...
-    // The place of the error: its phase, and how many blocks of the region precede its block. Both
-    // are 0 if there is no error.
+    // Where the error is: its phase, and the index of the faulty block among the region's blocks.
+    // Both are 0 if there is no error.
     ZstdPhase phase = ZstdPhase::structure;
     uint32_t block = 0;
     uint64_t bytes = 0; // bytes of output from the blocks before the first one with an error
@@ -27,11 +27,11 @@ struct ZstdOutcome {
 struct ZstdRegion {
     const uint8_t* source;
     size_t sourceSize;
-    uint8_t* destination;                         // may be NULL if size is 0
-    size_t size;                                  // bytes that the frames must decode to, exactly
-    bool checksums = true;                        // compare checksums where frames have them
+    uint8_t* destination;  // may be NULL if size is 0
+    size_t size;           // the frames must decode to exactly this many bytes
+    bool checksums = true; // compare the checksums that frames have
     const zstd::Dictionary* dictionary = nullptr; // may be NULL
-    uint32_t maxBlocks = UINT32_MAX;              // of the region
+    uint32_t maxBlocks = UINT32_MAX;              // limit of the region's blocks
 };
 
 // Decodes one or more frames. Skippable frames may stand before, between and after them.

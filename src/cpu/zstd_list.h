@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks the regions of a list of Zstandard frames and decodes them, whatever the decoder is.
+// Checks regions of Zstandard frames and decodes them with a decoder that the caller passes in.
 #pragma once
 
 #include <sluice/sluice_zstd.h>
@@ -13,12 +13,13 @@
 
 namespace sluice::cpu {
 
-// decode: ZstdOutcome(const ZstdRegion&). May throw std::bad_alloc.
+// Decodes the regions of a command. decode(const ZstdRegion&) decodes one region and returns a
+// ZstdOutcome. May throw std::bad_alloc.
 template <class Decode>
 void decodeZstdList(const SluiceZstdInfo& info, Decode decode)
 {
     const auto dictionary = std::make_unique<zstd::Dictionary>();
-    uint32_t status = SLUICE_ST_OK; // the dictionary's
+    uint32_t status = SLUICE_ST_OK; // the dictionary's status; an error fails all regions
     if (info.dictionary.size != 0)
         status = zstd::readDictionary(pointer<const uint8_t>(info.dictionary),
                                       size_t(info.dictionary.size), *dictionary);
@@ -41,7 +42,7 @@ void decodeZstdList(const SluiceZstdInfo& info, Decode decode)
     });
 }
 
-// Returns OUT_OF_MEMORY if memory runs out.
+// Decodes the regions of a command. Returns OUT_OF_MEMORY where decodeZstdList throws.
 template <class Decode>
 SluiceStatus zstdList(const SluiceZstdInfo& info, Decode decode)
 {

@@ -12,15 +12,15 @@
 
 namespace sluice::cpu {
 
-// Where the bytes of a block go.
+// Where the decoded bytes of a block are written.
 struct ZstdPlace {
     uint8_t* to;
     size_t room;     // bytes that may be written from `to` on
     uint64_t before; // bytes of the frame that precede `to`
-    uint64_t reach;  // how far a match may reach back inside the frame
+    uint64_t reach;  // how many bytes a match may reach back in the frame
 };
 
-// Writes the bytes of a block that is not compressed. Returns false if it is.
+// Writes a raw or RLE block. Returns false if the block is compressed.
 inline bool writeUncompressed(const zstd::Block& block, uint8_t* to)
 {
     if (block.kind == SLUICE_ZS_RAW)
@@ -32,12 +32,12 @@ inline bool writeUncompressed(const zstd::Block& block, uint8_t* to)
     return true;
 }
 
-// Blocks decodes one block after the other, in these steps, which have the order of ZstdPhase:
+// The template parameter Blocks decodes blocks in these steps, which have the order of ZstdPhase:
 //   void beginFrame()
 //   uint32_t readTables(const Block&)    returns a status
 //   bool decodeSymbols(const Block&)     returns false if the bits break a rule
 //   uint32_t measure(const Frame&, const Block&, uint32_t& size)
-//                                        returns a status, and what the block decodes to
+//                                        returns a status; size: decoded bytes of the block
 //   bool write(const Block&, const ZstdPlace&)
 //                                        returns false if an offset breaks a rule
 template <class Blocks>
@@ -83,7 +83,9 @@ public:
                 outcome.bytes = m_position;
             }
         }
-        if (outcome.status == SLUICE_ST_OK && m_position != m_region.size) // there are no blocks
+        // Without an error, makeOutput has checked the size of the whole output at the last block.
+        // So the output is too short only if there is no block, because all frames are skippable.
+        if (outcome.status == SLUICE_ST_OK && m_position != m_region.size)
             outcome = {SLUICE_ST_TOO_SHORT, ZstdPhase::output, structure.blocks(), outcome.bytes};
         return outcome;
     }
@@ -129,10 +131,11 @@ private:
     const ZstdRegion& m_region;
     const zstd::DictionaryInfo m_dictionary;
     Blocks m_blocks;
-    size_t m_position = 0, m_frameBegin = 0; // in the output
+    size_t m_position = 0, m_frameBegin = 0; // offsets in the output
 };
 
-// Decodes a region. Blocks is constructed of the dictionary, an empty one if the region has none.
+// Decodes a region. Blocks is constructed with the region's dictionary, or with an empty one if the
+// region has none.
 template <class Blocks>
 ZstdOutcome decodeZstdRegion(const ZstdRegion& region)
 {

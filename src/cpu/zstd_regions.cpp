@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The command for regions of Zstandard frames, by the reference decoder.
+// Runs the command for regions of Zstandard frames, with the reference decoder.
 #include "cpu/context.h"
 #include "cpu/zstd_list.h"
 

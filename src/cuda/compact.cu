@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction: writes the elements that pass a test, or their indices, or both, without gaps
-// and in their order. One pass is enough, since blocks publish how many elements of their tiles
-// they keep and look back at the counts of earlier tiles. A block does one tile (compact_block.cuh)
-// or many tiles through a *ring* in shared memory (compact_ring.cuh, compact_words.cuh).
+// and in their order. A single pass over the input is enough, because each block publishes how many
+// elements of its tile it keeps, and looks back at the counts of earlier tiles. A block does one
+// tile (compact_block.cuh) or many, through a *ring* in shared memory (compact_ring.cuh,
+// compact_words.cuh).
 //
 // shaders/compact.comp, compact_ring.comp and compact_call.comp are its counterparts. Vulkan has no
 // asynchronous copies to shared memory, so its ring takes elements of 4 bytes only. For short lists
@@ -39,9 +40,8 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcesso
 #endif
 }
 
-// Returns whether the command is so short that programmatic dependent launch pays: the start of
-// this kernel then overlaps with the end of the kernel before. In a short command each block has
-// one tile.
+// Returns true if the command is short: each block has one tile. Programmatic dependent launch then
+// pays, because it overlaps the start of this kernel with the end of the kernel before.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Creates a context on a CUDA device: loads every kernel, so that a later command has nothing to do
-// but launch, and chooses the tuning.
+// Creates a context on a CUDA device: loads every kernel, so that later commands only have to
+// launch them, and chooses the tuning.
 
 #ifdef SLUICE_HAVE_CUDA
 
@@ -27,7 +27,8 @@ SluiceStatus checkDevice(int device)
     return major < 7 ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK;
 }
 
-// Loads all kernels into the current device, which is number `device`, and fills the traits.
+// Loads all kernels into the current device, whose number is `device`, and fills `traits` with the
+// properties of the device and of the loaded kernels.
 cudaError_t loadKernels(int device, CudaTraits& traits)
 {
     traits = {};
@@ -64,7 +65,8 @@ SluiceStatus CudaBackend::create(const SluiceCudaContextInfo& info,
     const SluiceStatus usable = checkDevice(info.device);
     if (usable != SLUICE_OK) return usable;
 
-    // The device that is current for the caller is set again afterwards.
+    // Kernels are loaded into the current device, so the caller's current device is restored
+    // afterwards.
     int current = 0;
     CudaTraits traits = {};
     cudaError_t error = cudaGetDevice(&current);
@@ -99,7 +101,7 @@ void CudaBackend::contextInfo(SluiceContextInfo& info) const
 
 SluiceStatus CudaBackend::cmdBarrier(SluiceCommands)
 {
-    // A stream runs its commands in order, so nothing has to be enqueued.
+    // A stream runs its commands in order, so a barrier between them has nothing to enqueue.
     return SLUICE_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CUDA backend. context.cpp loads the kernels, and the enqueue_*.cpp file of each command
+// The CUDA backend. context.cpp loads the kernels. Each command has a file enqueue_*.cpp, which
 // enqueues it on the caller's stream. Nothing here allocates device memory or waits.
 #pragma once
 
@@ -23,12 +23,12 @@ public:
                                std::unique_ptr<CudaBackend>& backend);
 
     const CudaTuning& tuning() const { return m_tuning; }
-    // Commands that are enqueued from now on are planned with `tuning`. Must not be called while
-    // other threads enqueue.
+    // Sets the tuning with which later commands are planned. Must not be called while other threads
+    // enqueue.
     void setTuning(const CudaTuning& tuning) { m_tuning = tuning; }
-    // These return what the plans of scans and compactions (src/api) need to know of the device.
-    // compactMachine sets `lookAhead` as if the input were 16-byte aligned; cmdCompact clears the
-    // member if the input is not.
+    // These return what the planners of scans and compactions (src/api) need to know about the
+    // device. compactMachine sets `lookAhead` (tiles are loaded ahead into a ring) by the tuning
+    // alone. cmdCompact then clears it for inputs that the ring cannot take.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
@@ -80,10 +80,10 @@ private:
     explicit CudaBackend(const CudaTuning& tuning) : m_tuning(tuning) {}
 
     uint32_t reduceBlocksFor(const SluiceReduceInfo& info) const;
-    // Enqueues a Gstd decode. Sets byPart to whether the bytes of a part are made as soon as its
-    // symbols are known (GstdTurnParams). If byPart is true and no checksums were asked for, the
-    // last launch is a launchGstdExpand, so a programmatic launch of filters may follow it
-    // directly.
+    // Enqueues a Gstd decode. Sets byPart to true if the bytes of each part of a tile are made as
+    // soon as that part's symbols are decoded (GstdTurnParams). If byPart is true and no checksums
+    // were asked for, the last launch is launchGstdExpand, so a programmatic launch that undoes
+    // filters may follow it directly.
     cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const;
     cudaError_t undoFilters(cudaStream_t stream, const FilterLaunchParams& params) const;
 

@@ -3,8 +3,8 @@
 // shaders/lib/kernels/df11_unit.h explains unit, block, window, gap, symbol, rest, place and plan;
 // shaders/df11.comp explains the method. Both kernels share the steps on a window
 // (shaders/lib/kernels/df11_*.h). Here a block's input and its signs and mantissas are copied to
-// shared memory asynchronously; in registers they would let a processor run a third fewer blocks of
-// threads. ("Block" is a block of a unit in this file; CUDA's are called blocks of threads.)
+// shared memory asynchronously. If they were loaded to registers, a third fewer thread blocks could
+// run at a time. (In this file, "block" is a block of a unit; CUDA's are called thread blocks.)
 #include <sluice/sluice_df11.h>
 
 #include "cuda/kernels.h"
@@ -31,7 +31,7 @@ __device__ Df11Unit loadUnit(uint64_t address) { return *pointerTo<const Df11Uni
 namespace sluice {
 namespace {
 
-// The numbers that depend on the kind of a unit.
+// Constants of the two kinds of units: bf16 (DFloat11) and fp8 (ECF8) tensors.
 template <uint32_t Kind>
 struct UnitForm {
     static constexpr bool isBf16 = Kind == SLUICE_DF11_KIND_BF16;
@@ -41,13 +41,14 @@ struct UnitForm {
         isBf16 ? SLUICE_DF11_BF16_POSITION_BYTES : SLUICE_DF11_FP8_POSITION_BYTES;
     static constexpr uint32_t elementBytes =
         isBf16 ? SLUICE_DF11_BF16_ELEMENT_BYTES : SLUICE_DF11_FP8_ELEMENT_BYTES;
-    // Elements in an aligned unit of 16 bytes of output.
+    // The number of elements in 16 bytes of output.
     static constexpr uint32_t ofUnit = 16 / elementBytes;
 };
 using Bf16 = UnitForm<SLUICE_DF11_KIND_BF16>;
 using Fp8 = UnitForm<SLUICE_DF11_KIND_FP8>;
 
-// kernels/df11_windows.h calls codeBytesOf, maxSymbolOf and append.
+// kernels/df11_windows.h calls the next three functions. codeBytesOf returns the length of the
+// longest code in bytes, maxSymbolOf the largest symbol.
 template <typename Form>
 __device__ constexpr uint32_t codeBytesOf(Form)
 {
@@ -59,8 +60,8 @@ __device__ constexpr uint32_t maxSymbolOf(Form)
     return Form::isBf16 ? SLUICE_DF11_BF16_MAX_SYMBOL : SLUICE_DF11_FP8_MAX_SYMBOL;
 }
 
-// Shifts the symbols in `held` up and appends those of `entry`. Only the lowest `words` words
-// change.
+// Shifts the symbols in `held` up and appends those of the table entry `entry`. Only the lowest
+// `words` words of `held` change.
 __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 {
     const uint32_t shift = entry >> 20;
@@ -78,35 +79,37 @@ __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 namespace sluice {
 namespace {
 
-// The input of a block in the byte order of memory: its windows and the word behind them, their
-// gaps and the next block's first gap.
+// The input of a block in the byte order of memory: its windows (64 bits of the stream each) and
+// the word behind them; the gaps of these windows and of the next block's first one. A gap says at
+// which bit of its window the first code starts.
 struct Input {
     uint2 windows[kWindows + 1];
     uint32_t gaps[kWindows / 32 * 5 + 1];
 };
 __shared__ Input sInput[2]; // block b of the unit uses sInput[b % 2]
-// sStop[b % 2] is the number of the element before which block b ends. sNextStop gets this number
-// for the next block while that block's input is being loaded.
+// sStop[b % 2] is the index of the first element behind block b. While the input of the next block
+// is loaded, sNextStop receives that index for the next block.
 __shared__ uint64_t sStop[2], sNextStop;
-// For this many of its first output units (16 bytes each), a thread loads signs and mantissas
-// ahead.
+// A thread loads the signs and mantissas of its first kFetched output units (16 bytes each) early,
+// to sRests.
 constexpr uint32_t kFetched = 4;
 __shared__ uint2 sRests[kFetched * kThreads];
 __shared__ uint32_t sSums[2][kWarps];
-// If a block has a bad window: the status of the first one, and how many codes there are up to its
-// bad code.
+// Set if a block has a bad window: [0] is the status of the first bad window, [1] is how many codes
+// the block has before the bad code in that window.
 __shared__ uint32_t sFailure[2];
 
-// Makes a Window of words as they are in memory. `pair` and `third` are the window's words and the
-// word behind them. `low` is the word of the gaps that has the first bit of the window's gap,
-// `high` the word behind it. `left` is how many bytes the stream has from the window on.
+// Makes a Window from words in the byte order of memory. `pair` is the window's two words, `third`
+// the word behind them. `low` is the word of the list of gaps in which the window's gap begins,
+// `high` the word behind it. `left` is how many bytes the stream has from the window's first one
+// on.
 template <typename Form>
 __device__ Window openWindow(uint2 pair, uint32_t third, uint32_t high, uint32_t low,
                              uint32_t index, uint32_t left)
 {
     constexpr uint32_t gapBits = Form::gapBits;
     Window window = {bigEndian(pair.x), bigEndian(pair.y), bigEndian(third), 0, 0, index};
-    // Bytes behind the stream are 0.
+    // Bytes behind the end of the stream count as 0.
     if (left < 12) {
         const uint32_t mask = ~(0xffffffffu >> 8 * (left % 4));
         const auto cut = [&](uint32_t& word, uint32_t i) {
@@ -138,8 +141,8 @@ __device__ Window loadWindow(Form, uint32_t index)
                             loadWord(wg.unit.gaps, min(at + 1, last)), index, left);
 }
 
-// The whole block of threads begins to load the input of block `block` of the unit, and the element
-// before which that block ends.
+// Starts to load the input of block `block` of the unit, and the index of the first element behind
+// that block, which goes to sNextStop. The whole thread block calls this.
 template <typename Form>
 __device__ void fetchInput(uint32_t block)
 {
@@ -164,7 +167,7 @@ __device__ void fetchInput(uint32_t block)
     if (threadIdx.x == kThreads - 1) {
         fetch(kWindows);
         if (block + 1 < unit.blocks) {
-            // A position of bf16 has 4 bytes, so the copy fills only the low half.
+            // A position of bf16 has 4 bytes, so the copy fills only the low half of sNextStop.
             if constexpr (Form::isBf16) reinterpret_cast<uint32_t*>(&sNextStop)[1] = 0;
             __pipeline_memcpy_async(&sNextStop,
                                     pointerTo<const uint8_t>(unit.positions) +
@@ -177,7 +180,7 @@ __device__ void fetchInput(uint32_t block)
     __pipeline_commit();
 }
 
-// Returns this thread's window of the block's input, which must have been loaded.
+// Returns this thread's window of block `block`, whose input must have arrived in shared memory.
 template <typename Form>
 __device__ inline Window openInput(uint32_t block)
 {
@@ -190,7 +193,9 @@ __device__ inline Window openInput(uint32_t block)
                             input.gaps[at], input.gaps[at + 1], index, left);
 }
 
-// Stores the bf16 element at `place`, whose exponent is `symbol`.
+// Stores the bf16 element at `place`, whose exponent is `symbol`. unitsAt is the address of place 0
+// in the output, restAt that of its sign and mantissa. (A place is an element's number in the
+// block, counted from an aligned address of the output: df11_unit.h.)
 __device__ void storeOther(uint64_t unitsAt, uint64_t restAt, uint32_t place, uint32_t symbol)
 {
     const uint32_t value = loadByte(restAt, place);
@@ -206,16 +211,17 @@ __device__ void storeOther(uint64_t unitsAt, uint64_t restAt, uint32_t place, ui
 namespace sluice {
 namespace {
 
-// Makes two bf16: elements 2 * Pair and 2 * Pair + 1 of eight. `even` has the exponents (minus the
-// unit's base) of elements 0, 2, 4 and 6, the first one in the highest byte; `odd` those of
+// Makes elements 2 * Pair and 2 * Pair + 1 of eight bf16 elements. `even` has the exponents (minus
+// the unit's base) of elements 0, 2, 4 and 6, the first one in the highest byte; `odd` those of
 // elements 1, 3, 5 and 7. `rest` has the signs and mantissas of elements 0 to 3 (Pair 0 and 1) or 4
-// to 7. `base` is the unit's base at the places of both exponents.
+// to 7. `base` has the unit's base in the exponent bits of both elements.
 template <uint32_t Pair>
 __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest, uint32_t base)
 {
     constexpr uint32_t byte = 3 - Pair, first = Pair % 2 * 2;
-    // The selector takes a byte of `even` and one of `odd`. An 8 in it replicates the byte's
-    // highest bit, which is 0.
+    // The selector takes a byte of `even` and a byte of `odd`. A selector digit with bit 3 set
+    // gives eight copies of the highest bit of a byte. Here that bit is 0, so the digit gives a
+    // byte of 0.
     uint32_t exponents;
     asm("prmt.b32 %0, %1, %2, %3;"
         : "=r"(exponents)
@@ -224,8 +230,10 @@ __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest,
     return (exponents * 128 + base) | (doubled & 0x807f807fu);
 }
 
-// Returns 16 bytes of elements from place 8 * word on, made of the staged exponents and of `rest`,
-// their signs and mantissas.
+// Returns the 16 bytes of output whose first element has place 8 * word. wg.stage holds the
+// exponents of the places from `staged` on, `rest` the signs and mantissas of these elements.
+// `turn` is the block's number modulo 2. It selects the number of listed symbols, which do not fit
+// in four bits (wg.otherCounts).
 template <typename Form>
 __device__ inline uint4 mergeUnit(uint32_t staged, uint32_t word, uint2 rest, uint32_t turn)
 {
@@ -243,9 +251,9 @@ __device__ inline uint4 mergeUnit(uint32_t staged, uint32_t word, uint2 rest, ui
     }
 }
 
-// Finds the aligned 16-byte units of output whose elements all have places that are staged, which
-// are the kStage places from `staged` on, and in [begin, end). Returns the number of this thread's
-// first such unit in x, and the end of all of them in y.
+// Finds the aligned 16-byte units of output that can be stored whole: the places of their elements
+// all lie in [begin, end) and are staged, that is, among the kStage places from `staged` on.
+// Returns this thread's first such unit in x, and the end of all threads' units in y.
 template <typename Form>
 __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
 {
@@ -254,8 +262,8 @@ __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
                       min(end, staged + kStage) / each);
 }
 
-// Begins to load the signs and mantissas of this thread's first units, if their address is a
-// multiple of 8. `rest` is the address of those of place 0.
+// Starts to load the signs and mantissas of this thread's first units (ownUnits), if their address
+// is a multiple of 8. `rest` is the address of the sign and mantissa of place 0.
 __device__ inline void fetchRests(uint2 units, uint64_t rest)
 {
     if (rest % 8 == 0) {
@@ -270,8 +278,9 @@ __device__ inline void fetchRests(uint2 units, uint64_t rest)
     __pipeline_commit();
 }
 
-// Stores the elements whose places are staged, from `staged` on, and in [begin, end). `output` is
-// the address of place 0, `rest` that of its sign and mantissa.
+// Stores the elements with places in [begin, end) whose exponents are staged; the staged ones begin
+// at place `staged`. `output` is the address of place 0, `rest` that of its sign and mantissa.
+// `turn`, the block's number modulo 2, selects the number of listed symbols (wg.otherCounts).
 template <typename Form>
 __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, uint64_t output,
                                uint64_t rest, uint32_t turn)
@@ -303,8 +312,8 @@ __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, ui
                                    __funnelshift_r(middle, high, shift)));
         }
     }
-    // The two ends of the block are stored element by element, a thread each, because other blocks
-    // may write their words too.
+    // Elements at the two ends of the block that do not fill a unit of 16 bytes are stored one by
+    // one, one per thread, because other blocks may write bytes of the same units.
     const uint32_t place = threadIdx.x < each ? begin / each * each + threadIdx.x
                                               : end / each * each + threadIdx.x - each;
     if (threadIdx.x >= 2 * each || place < begin || place >= end) return;
@@ -327,7 +336,7 @@ __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, ui
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns the number of the element with which a block starts, which has 64 bits in fp8.
+// Returns the index of the block's first element. Positions have 64 bits in fp8 units.
 template <typename Form>
 __device__ uint64_t positionOf(uint32_t block)
 {
@@ -335,7 +344,8 @@ __device__ uint64_t positionOf(uint32_t block)
     return Form::isBf16 ? loadWord(wg.unit.positions, block) : loadU64(wg.unit.positions, block);
 }
 
-// One thread plans block `block`, which starts with element `begin` and ends before sNextStop.
+// One thread plans block `block`, that is, computes where its elements go. They are elements
+// [begin, sNextStop) of the unit.
 template <typename Form>
 __device__ void planNext(uint32_t block, uint64_t begin)
 {
@@ -343,15 +353,15 @@ __device__ void planNext(uint32_t block, uint64_t begin)
     sStop[block % 2] = sNextStop;
 }
 
-// The whole block of threads decodes block `block` of a good unit; the block's input has been
-// loaded, and it has been planned. Loads and plans the next block if the unit has one. Returns the
-// block's status.
+// Decodes block `block` of a valid unit and returns its status. The whole thread block calls this.
+// The block's input and plan must be in shared memory. If the unit has a next block, this function
+// also loads and plans that block. `sumsTurn` selects one half of sSums.
 template <typename Form>
 __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
 {
     const Unit& unit = wg.unit;
     const uint32_t index = block * kWindows + threadIdx.x, turn = block % 2;
-    // The planner is the thread that has the least to store.
+    // This thread also makes the next plan, because it has the least to store.
     const bool isPlanner = threadIdx.x == kThreads - 1;
     uint4 held;
     uint32_t counts, other;
@@ -360,8 +370,8 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     uint32_t status = decodeWindow(Form{}, openInput<Form>(block), held, counts, other);
     const uint32_t own = counts & kCount;
 
-    // The lower half of the sums' values counts codes, the upper half bad windows. Codes behind a
-    // bad window do not count.
+    // A single sum counts codes in its lower half and bad windows in its upper half. Codes behind a
+    // bad window are ignored.
     const uint32_t value = own | (status != SLUICE_ST_PENDING ? 0x10000u : 0),
                    inclusive = warpInclusiveSum(value);
     const WarpPrefix sum =
@@ -371,7 +381,8 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     if (threadIdx.x == 0) wg.otherCounts[turn ^ 1] = 0;
     const uint32_t planned = wg.plan[turn].status, begin = wg.plan[turn].begin,
                    end = wg.plan[turn].end;
-    // In the unit's last block, codes behind the last element do not count.
+    // A plan with the status OK says that the unit's elements end with this block. Codes behind the
+    // last element are then ignored.
     const bool isLast = planned == SLUICE_ST_OK;
     if (planned == SLUICE_ST_BAD_INDEX) {
         status = SLUICE_ST_BAD_INDEX;
@@ -400,11 +411,12 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     const uint32_t place = begin + (before & 0xffff);
 #pragma unroll 1
     for (uint32_t staged = 0; staged < end; staged += kStage) {
-        // After this barrier the symbols that were staged before have been stored.
+        // After this barrier the symbols that were staged before have been stored and may be
+        // overwritten.
         if (staged != 0) __syncthreads();
         fetchRests(ownUnits<Form>(staged, begin, end), plan.restAt);
-        // The block begins inside this word, so no window stores the word whole. stageShared ORs
-        // symbols into it, so it has to be 0 before.
+        // The block begins inside this word of wg.stage, so stageOwn does not store it as a whole.
+        // It must be 0 before stageShared sets bits in it.
         if (threadIdx.x == 0 && staged == 0 && begin % 8 != 0) wg.stage[begin / 8] = 0;
         stageOwn(staged, held, counts, place);
         if (other != 0 && staged == 0) noteOther(turn, other, place);
@@ -412,24 +424,24 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
         stageShared(staged, held, counts, place);
         if (counts > kCount) stageWindow(Form{}, staged, index, own, place);
         __pipeline_wait_prior(1);
-        // This barrier makes the staged symbols visible, and the next block's input.
+        // This barrier makes the staged symbols and the next block's input visible.
         __syncthreads();
         if (isPlanner && hasNext && staged == 0) planNext<Form>(block + 1, sStop[turn]);
         __pipeline_wait_prior(0);
         copyOut<Form>(staged, begin, end, plan.unitsAt, plan.restAt, turn);
     }
     if (wg.otherCounts[turn] > kOthers) {
-        // Too many symbols do not fit in four bits, so wg.others does not have them. After this
-        // barrier all other elements have been stored, and the elements with these symbols are
-        // stored now.
+        // The block has so many symbols that do not fit in four bits that wg.others cannot hold
+        // them. After this barrier all elements have been stored; the elements with these symbols
+        // are now overwritten.
         __syncthreads();
         if (other != 0) storeOthers(Form{}, turn, index, own, place, end);
     }
     return SLUICE_ST_OK;
 }
 
-// Decodes a block, as decodeBlock does. If it is the first for this block of threads, loads its
-// input and plans it before.
+// Decodes a block, as decodeBlock does. If `isFirst` is true, no earlier call has loaded and
+// planned the block, so this function first loads and plans it.
 template <typename Form>
 __device__ inline uint32_t decodeNext(uint32_t block, bool isFirst, uint32_t& turn)
 {
@@ -449,9 +461,10 @@ __global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
     const uint32_t stop = min(begin + params.blocksPerWorkgroup, params.maxBlockCount);
     const uint32_t count = countOf(u64Of(params.unitCount), params.maxUnitCount);
     const Unit& unit = wg.unit; // valid once a unit has been opened
-    // The block of the list whose input has been loaded and which has been planned.
+    // The block of the list that has already been loaded and planned; 0xffffffff if there is none.
     uint32_t fetched = 0xffffffffu;
-    // `current` is the open unit; nextUnitAt is the block from which on another unit may begin.
+    // `current` is the open unit, or `count` if there is none; another unit may begin at
+    // nextUnitAt.
     uint32_t turn = 0, current = count, nextUnitAt = 0;
     for (uint32_t block = begin; block < stop; ++block) {
         if (block >= nextUnitAt) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues a compaction: one launch, and for a partition an earlier one that counts.
+// Enqueues a compaction: one launch; for a partition, an earlier launch counts the kept elements.
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
@@ -43,12 +43,13 @@ SluiceStatus CudaBackend::cmdCompact(SluiceCommands commands, const SluiceCompac
     CompactParams params = compactParams(info, m_tuning.lookback.polls);
     setAddresses(params, info, addressOf);
     CompactMachine machine = compactMachine(info);
-    // The ring loads tiles by bulk copies, which must be 16-byte aligned, and its stages have no
-    // room for elements of WIDE sizes (12 and 20 bytes).
+    // The ring loads tiles by bulk copies, which must be 16-byte aligned. Its stages have no room
+    // for elements of WIDE sizes (12 and 20 bytes).
     machine.lookAhead =
         machine.lookAhead && (params.input_.lo & 15) == 0 && !SLUICE_COMPACT_IS_WIDE(size);
     CompactPlan plan = planCompact(info, params, machine, compactsWords);
-    // The ring takes the fewest instructions for a comparison that is not inverted.
+    // If possible, makes the test a comparison that is not inverted, because it takes the fewest
+    // instructions in the ring kernel.
     if (size == 4 && (plan.params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0)
         normalizeTest(plan.params);
     if (plan.countingWorkgroups != 0) {

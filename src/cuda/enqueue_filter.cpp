@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the undoing of filters, alone or behind the decode of their tiles.
+// Enqueues launches that undo filters, alone or behind the Gstd decode of their tiles.
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_gstd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the Gstd decode: for each turn (plan_gstd.h) the symbols, then the bytes. With
-// programmatic dependent launch, the bytes of a part are made while symbols of other parts are
-// still being decoded.
+// Enqueues the Gstd decode: for each turn (plan_gstd.h) a launch that decodes symbols and one that
+// makes bytes. With programmatic dependent launch, the bytes of a part are made while symbols of
+// other parts are still being decoded.
 #include <sluice/sluice_gstd.h>
 
 #include "api/plan_gstd.h"
@@ -30,9 +30,10 @@ cudaError_t CudaBackend::decodeGstd(cudaStream_t stream, const SluiceGstdInfo& i
     const bool expands = tuning.symbolsOnly == 0;
     const bool programmatic = tuning.programmaticLaunch != 0 && expands;
     const bool single = turns.count() == 1;
-    // Each turn by part has an epoch. Turns that use the same slots must have different epochs,
-    // because a slot may still hold words of any earlier turn. So there is a limit to the number of
-    // turns.
+    // If turns run by part (GstdTurnParams), their kernels wait for words in scratch. A turn's
+    // words have its epoch, which tells them from the words that earlier turns have left in the
+    // same slots. So turns with the same slots need different epochs. The number of
+    // epochs is limited, and so is that of turns.
     byPart = programmatic &&
              (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdFirstEpoch)));
     if (error == cudaSuccess && byPart) {
@@ -46,7 +47,7 @@ cudaError_t CudaBackend::decodeGstd(cudaStream_t stream, const SluiceGstdInfo& i
         GstdTurnParams turn = {};
         static_cast<GstdParams&>(turn) = turns[i];
         if (byPart) {
-            // Turns use the two halves of the slots alternately: turns i and i - 2 have the same
+            // Turns use the two halves of the slots alternately, so turns i and i - 2 share their
             // slots.
             turn.previousEpoch = i / 2 * kGstdFirstEpoch;
             turn.epoch = turn.previousEpoch + kGstdFirstEpoch;

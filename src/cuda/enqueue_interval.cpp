@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the commands on intervals: the prefix sums of the counts, and then one launch, whose
-// blocks have about equal shares of the work.
+// Enqueues the commands on intervals: launches that compute the prefix sums of the counts, and then
+// one launch whose blocks have about equal shares of the work.
 #include <sluice/sluice_interval.h>
 
 #include "api/plan_interval.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the decode of whole tile streams, in five steps: check the streams, scan their numbers
-// of tiles, write the regions, decode the regions, and set the streams' statuses.
+// Enqueues the decode of whole tile streams in five steps: check the streams, scan their numbers of
+// tiles, write the regions, decode the regions, and set the streams' statuses.
 #include <sluice/sluice_tile_streams.h>
 
 #include "api/plan_tile_streams.h"

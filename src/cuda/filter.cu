@@ -7,7 +7,7 @@ namespace sluice {
 
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
 {
-    // Without tickets, no block takes a tile from the counter.
+    // Without tickets, blocks take their tiles in a fixed order and do not use the ticket counter.
     if (params.tickets == 0) return cudaSuccess;
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }

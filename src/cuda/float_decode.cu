@@ -23,7 +23,7 @@ __device__ T* pointerTo(uint64_t address)
     return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
 }
 
-// Reads tensor `index` of the list and checks it and its output.
+// Reads tensor `index` of the list, and sets `good` if its members and its addresses are valid.
 __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
 {
     const uint64_t* list = pointerFrom<const uint64_t>(params.tensors) + 8ull * index;
@@ -54,8 +54,8 @@ __device__ Tensor loadTensor(const FloatDecodeParams& params, uint32_t index)
     return tensor;
 }
 
-// Returns the length of the code of symbol threadIdx.x. Another thread reads and checks the tensor
-// meanwhile (loadTensor), so this function checks the address of the lengths itself.
+// Returns the code length of symbol threadIdx.x. While the threads call this, one of them reads and
+// checks the tensor (loadTensor), so this function checks the address of the lengths itself.
 __device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
 {
     const uint64_t address = pointerFrom<const uint64_t>(params.tensors)[8ull * tensor + 3];
@@ -66,8 +66,8 @@ __device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
     return pointerTo<const uint8_t>(address)[symbol / 2] >> symbol % 2 * 4 & 15;
 }
 
-// Decodes a tile of a good tensor, which has at least one element, and returns its status. The
-// tile's words are `units` pairs of words, from pair `begin` of the tensor on.
+// Decodes a tile and returns its status. The tensor must be valid, and the tile must have at least
+// one element. The tile's codes are `units` pairs of words, from pair `begin` of the tensor on.
 template <uint32_t Type>
 __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t begin,
                                    uint32_t units, uint32_t elements)
@@ -95,8 +95,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
         storeWhole<Type>(words, to);
     };
     if (kAhead<Type>) {
-        // Behind the rows of this loop come the last two rows of the tile. The first of these two
-        // is whole (256 elements), so the raw bits of one more row may always be loaded ahead.
+        // Each iteration decodes two rows and already loads the raw bits of the row behind them.
+        // That row is whole, so it may be loaded: more elements are left than the 256 of a row.
         Raw even = {};
         if (hasWhole) even = loadRaw<Type>(places, true);
 #pragma unroll 1
@@ -113,7 +113,7 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
     }
 #pragma unroll 1
     for (; elements > kTailRows * kRow; elements -= kRow) {
-        // These loads are under way while the row is decoded.
+        // The raw bits of the row are loaded while its symbols are decoded.
         const Raw row = loadRaw<Type>(places, true);
         decodeWhole(row, places.output);
         advance();
@@ -125,7 +125,7 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
         const Raw row = 8 * laneIndex() < elements ? loadRaw<Type>(places, more) : Raw{};
         decodeLastRow<Type>(stream, pairs);
         join<Type>(pairs, row, words);
-        // This condition is the same for the whole warp.
+        // `elements` is the same in all lanes, so this branch is taken by all of them or by none.
         if (elements >= kRow) {
             storeWhole<Type>(words, places.output);
         } else if (8 * laneIndex() < elements) {
@@ -140,8 +140,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
 template <uint32_t Type>
 using TypeOf = std::integral_constant<uint32_t, Type>;
 
-// Decodes a tile of the loaded tensor and returns its status. `complete` says that the tensor's
-// code is complete.
+// Decodes a tile of the tensor in shared memory and returns its status. `complete` is true if the
+// tensor's code is complete (buildTable).
 __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile)
 {
     const Tensor& tensor = shared.tensor;
@@ -153,7 +153,7 @@ __device__ uint32_t decodeTile(BlockShared& shared, bool complete, uint32_t tile
     const uint64_t first = static_cast<uint64_t>(tile) * kTile;
     const uint32_t elements =
         static_cast<uint32_t>(min(static_cast<uint64_t>(kTile), tensor.count - first));
-    const uint32_t units = min(end - begin, 1u << 16); // no tile takes more
+    const uint32_t units = min(end - begin, 1u << 16); // a valid tile has no more
     const auto decode = [&](auto type) {
         return decodeElements<decltype(type)::value>(shared, tile, begin, units, elements);
     };
@@ -200,7 +200,7 @@ __device__ uint32_t firstTileOf(const FloatDecodeParams& params, uint32_t tensor
 __global__ void __launch_bounds__(kThreads, kFloatBlocksPerProcessor)
     floatDecodeKernel(const __grid_constant__ FloatDecodeParams params)
 {
-    // The size of this memory is given with the launch, because a kernel cannot declare so much.
+    // The launch sets the size of this memory, because a kernel can declare at most 48 KiB itself.
     extern __shared__ uint4 sharedMemory[];
     BlockShared& shared = *reinterpret_cast<BlockShared*>(sharedMemory);
     const uint32_t warp = uniform(warpIndex());

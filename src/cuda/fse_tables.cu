@@ -31,11 +31,12 @@ __device__ int countAt(uint64_t source, uint32_t symbol)
 namespace sluice {
 namespace {
 
-// kernels/fse_tables.h calls this function, which chooses the code for the number of symbols.
+// kernels/fse_tables.h calls this to fill a table's states. There are two copies of fseStates: for
+// symbols of up to 6 and of up to 8 bits.
 __device__ void writeStates(const FseTable& table, bool on, uint32_t symbolBits, uint64_t states)
 {
     if (symbolBits <= 6)
-        // This is faster, as it votes on 6 bits; most codes of Zstandard have at most 64 symbols.
+        // Most codes of Zstandard have at most 64 symbols, and six bits are faster than eight.
         fseStates(table, on, 6, states);
     else
         fseStates(table, on, 8, states);

@@ -3,9 +3,9 @@
 // warp turns bits into tokens, the second turns tokens into bytes (lib/lz_expand.cuh).
 // shaders/gdeflate.comp explains the method.
 //
-// A *round* reads one symbol in each of 32 lanes. The first warp hands the second its tokens in
-// *phases* of up to kRounds rounds, of which two are in flight; the warps synchronize by named
-// barriers. The shaders do four rounds without a branch; here a step of the loop does two.
+// A *round* reads one symbol in each of 32 lanes. The first warp hands its tokens to the second in
+// *phases* of up to kRounds rounds. Up to two phases are in flight; the warps synchronize by named
+// barriers. The shaders do four rounds without a branch; here an iteration of the loop does two.
 #include "formulas/gdeflate.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/bit_reader.cuh"
@@ -21,14 +21,15 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kThreads = 2 * kWarpSize;
-// The numbers of bits that index the look-up tables of literals and lengths, of distances, and of
-// the precode, which is the code of the code lengths.
+// How many bits index each look-up table: that of literals and lengths, that of distances, and that
+// of the precode, which is the code of the code lengths.
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 // The index in TileShared::table at which the table of distances begins.
 constexpr uint32_t kDistTable = 1u << kLitBits;
 constexpr uint32_t kRounds = 16; // rounds of a phase
-// The ring of tokens must hold the tokens of two phases, 32 tokens that wait for a distance, tokens
-// that are not placed yet, and the tokens of an unfinished group of bytes (lib/lz_expand.cuh).
+// The ring of tokens must have room for the tokens of two phases, for 32 tokens that wait for a
+// distance, for tokens that are not placed yet, and for those of an unfinished group
+// (lib/lz_expand.cuh).
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
 
 // Flags of the entries of look-up tables (huffmanEntry):
@@ -37,13 +38,15 @@ constexpr uint32_t kStores = 1u << 29;    // the symbol completes a token: a lit
 constexpr uint32_t kLength = 1u << 30;    // the symbol begins a match
 constexpr uint32_t kSpecial = 1u << 31;   // the symbol ends the block, or is undefined
 
-// These return the entry of a symbol whose code has `length` bits: of the precode, of literals and
-// lengths, and of distances. The entry's base is the value that goes into a token.
+// Returns the table entry of a symbol of the precode, whose code has `length` bits. The entry's
+// base is the symbol.
 __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
 {
     return huffmanEntry(length, 0, 0, symbol);
 }
 
+// Returns the table entry of a literal or a length. The base of a literal is its byte; that of a
+// length is the smallest length of the symbol, minus 1, as in a token.
 __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
 {
     if (symbol < 256) return huffmanEntry(length, 0, kStores, symbol);
@@ -56,6 +59,7 @@ __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
                         2 + (gdeflateMantissa(slot, 2, extraBits) << extraBits));
 }
 
+// Returns the table entry of a distance. The base is the smallest distance of the symbol, minus 1.
 __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 {
     const uint32_t extraBits = gdeflateExtraBits(symbol, 1);
@@ -65,27 +69,27 @@ __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 
 struct TileShared {
     ExpandShared expand;
-    HuffmanCode code[2]; // of literals and lengths, and of distances
+    HuffmanCode code[2]; // [0]: literals and lengths, [1]: distances
     union {
         uint32_t table[kDistTable + (1u << kDistBits)]; // the look-up tables of these two codes
-        // The lengths are needed only until the table is filled.
+        // The code lengths are needed only until the tables are filled, so they share this memory.
         uint8_t lengths[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     };
     uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     HuffmanScratch huffman;
     uint32_t window[kBitWindow];
-    // The first warp writes these for each phase: how many tokens are complete, and the status,
-    // which is PENDING until the last phase.
+    // For phase p, the first warp writes published[p % 2]: in x how many tokens are complete, in y
+    // the status, which is PENDING until the last phase.
     uint2 published[2];
-    // The second warp writes this for each phase: whether it has found a bad token.
+    // For phase p, the second warp sets failed[p % 2] to whether it has found a bad token.
     uint32_t failed[2];
 };
 
 // The two warps hand phases over through the hardware's named barriers: "published" says that a
-// phase's tokens are there, "taken" that the second warp is done with them. Two phases are in
-// flight, so there are two barriers of each kind. The numbers of barriers must be constants: for a
-// number in a register ptxas 13.0 reserves all 16 barriers, and then only four blocks fit on a
-// processor.
+// phase's tokens are in shared memory, "taken" that the second warp is done with them. Two phases
+// are in flight, so there are two barriers of each kind. The numbers of barriers must be constants:
+// if a number is in a register, ptxas 13.0 reserves all 16 barriers for each block, and only four
+// blocks fit on a processor.
 template <uint32_t Barrier>
 __device__ inline void await()
 {
@@ -104,15 +108,15 @@ __device__ inline void arrivePublished(uint32_t phase)
 __device__ inline void awaitTaken(uint32_t phase) { phase % 2 == 0 ? await<2>() : await<3>(); }
 __device__ inline void arriveTaken(uint32_t phase) { phase % 2 == 0 ? arrive<2>() : arrive<3>(); }
 
-// The part of a tile that the decoder reads next.
+// Says what the decoder reads next.
 enum class Next {
     header,
     stored,
     symbols
 };
 
-// Turns bits into tokens, in the first warp. All of its lanes call each function together.
-// Functions that return a status return PENDING as long as there is more to come.
+// Turns bits into tokens, in the first warp. All lanes of the warp call each function together. A
+// function that returns a status returns PENDING while there is more to decode.
 struct TokenDecoder {
     TileShared& shared;
     BitReader bits;
@@ -122,16 +126,16 @@ struct TokenDecoder {
     uint32_t tokens = 0;     // how many tokens have begun
     uint32_t before = 0;     // `tokens` as it was before the last round
     uint32_t storedLeft = 0; // bytes that the stored block still has
-    uint32_t pending = 0;    // the lanes that read a distance next
-    // For this lane's match: the number of its token, and its length - 1 in the upper half, as in
-    // the token. `length` is 0 if the lane reads a literal or a length next.
+    uint32_t pending = 0;    // mask of the lanes that read a distance next
+    // For this lane's match: the number of its token, and its length - 1 in the upper half, as in a
+    // token. `length` is 0 if the lane reads a literal or a length next.
     uint32_t slot = 0, length = 0;
-    uint32_t tableMask = 0, tableBase = 0; // which table this lane reads next
+    uint32_t tableMask = 0, tableBase = 0; // select the table that this lane reads next
 
-    // Does a phase.
+    // Runs one phase.
     __device__ uint32_t phase();
-    // Returns how many tokens are complete. While a lane still has to read a distance, the tokens
-    // of the last round do not count.
+    // Returns how many tokens are complete. If a lane still has to read a distance, the tokens of
+    // the last round do not count.
     __device__ uint32_t completeTokens() const { return pending != 0 ? before : tokens; }
 
 private:
@@ -149,8 +153,8 @@ private:
     __device__ uint32_t endBlock();
 };
 
-// Reads the code lengths of a dynamic block into shared.lengths: those of literals and lengths, and
-// from index 288 on those of distances.
+// Reads the code lengths of a dynamic block into shared.lengths: first those of literals and
+// lengths, and from index 288 on those of distances.
 __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t distCount)
 {
     const uint32_t total = litCount + distCount;
@@ -164,7 +168,7 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
         const uint32_t inclusive = warpInclusiveSum(run), at = position + inclusive - run;
         const bool valid = at < total;
 
-        // A repeat (symbol 16) takes its value from the nearest lower lane that has one.
+        // A repeat (symbol 16) has the value of the nearest lower lane that is no repeat.
         const uint32_t defines = __ballot_sync(kAllLanes, symbol != 16);
         const uint32_t defined = symbol < 16 ? symbol : 0;
         const uint32_t source = symbol == 16 ? defines & lanesBelow() : 1u << laneIndex();
@@ -192,8 +196,8 @@ __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t di
     return SLUICE_ST_OK;
 }
 
-// Builds the tables of a dynamic (type 2) or static (type 1) block. `header` has the bits of the
-// stream that follow the block's type.
+// Builds the tables of a dynamic (type 2) or static (type 1) block. `header` is the bits of the
+// stream behind the block's type.
 __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
 {
     const uint32_t lane = laneIndex();
@@ -203,8 +207,8 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
         litCount = (header & 31) + 257;
         distCount = (header >> 5 & 31) + 1;
         const uint32_t preCount = (header >> 10 & 15) + 4;
-        // The symbols whose lengths a header lists, in its order (RFC 1951, 3.2.7), 5 bits each, 12
-        // in a word.
+        // The order in which a header lists the code lengths of the precode's symbols (RFC 1951,
+        // 3.2.7): 5 bits for each symbol, 12 symbols in a word.
         constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 |
                                     7ull << 25 | 9ull << 30 | 6ull << 35 | 10ull << 40 |
                                     5ull << 45 | 11ull << 50 | 4ull << 55;
@@ -242,7 +246,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     const bool good = huffmanBuild<kDistBits, SLUICE_GD_DIST_SYMS / kWarpSize>(
         shared.lengths + firstDistance, shared.sorted + firstDistance, shared.code[1],
         shared.table + kDistTable, shared.huffman, distEntry);
-    // This table uses the memory of the code lengths, so it is built last.
+    // The table of literals overlaps the code lengths in memory, so it is built last.
     if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(
                      shared.lengths, shared.sorted, shared.code[0], shared.table, shared.huffman,
                      litEntry)) {
@@ -253,7 +257,8 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     return SLUICE_ST_OK;
 }
 
-// Does a round of a stored block, up to 32 bytes. A block without bytes still refills once.
+// Does one round of a stored block: reads up to 32 bytes, one in each lane. A block of 0 bytes
+// takes one round too, which only refills.
 __device__ uint32_t TokenDecoder::storedRound()
 {
     const uint32_t n = min(storedLeft, kWarpSize);
@@ -267,7 +272,7 @@ __device__ uint32_t TokenDecoder::storedRound()
     return storedLeft == 0 ? endBlock() : SLUICE_ST_PENDING;
 }
 
-// Returns the entry of this lane's next symbol.
+// Returns the table entry of this lane's next symbol.
 __device__ uint32_t TokenDecoder::symbol() const
 {
     const uint32_t entry = shared.table[(bits.peek() & tableMask) | tableBase];
@@ -287,7 +292,7 @@ __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
     tableBase = selectIf(begins, kDistTable, 0);
 }
 
-// Takes over the variables that a round changes.
+// Copies from `after`, the decoder's state some rounds later, the members that rounds change.
 __device__ void TokenDecoder::take(const TokenDecoder& after)
 {
     bits = after.bits;
@@ -300,8 +305,8 @@ __device__ void TokenDecoder::take(const TokenDecoder& after)
     tableBase = after.tableBase;
 }
 
-// Does a round. A lane reads the distance of the match whose length it has read in the round
-// before, or else a literal or a length.
+// Does one round. A lane that has read a length in the round before reads the distance of that
+// match; all other lanes read a literal or a length.
 __device__ uint32_t TokenDecoder::symbolRound()
 {
     const uint32_t entry = symbol();
@@ -319,9 +324,9 @@ __device__ uint32_t TokenDecoder::symbolRound()
 }
 
 // Does two rounds with one refill, which makes the chain of dependent instructions a third shorter.
-// Returns false if it cannot: if a lane's second symbol needs bits of the refill that was left out
-// between the rounds, if a symbol ends the block or is undefined, or if the input may end. In that
-// case nothing has changed but tokens that are not published yet.
+// Returns false if this is not possible: if a lane's second symbol needs bits of the refill between
+// the rounds, if a symbol ends the block or is undefined, or if the input may end. In that case
+// nothing has changed, except for tokens that are not published yet.
 __device__ bool TokenDecoder::twoRounds()
 {
     TokenDecoder after = *this;
@@ -351,7 +356,7 @@ __device__ bool TokenDecoder::twoRounds()
     return true;
 }
 
-// Does the rounds of a phase.
+// Does the rounds of one phase.
 __device__ uint32_t TokenDecoder::symbolRounds()
 {
     for (uint32_t round = 0; round < kRounds; round += 2) {
@@ -370,15 +375,16 @@ __device__ uint32_t TokenDecoder::lastRounds()
 {
     const uint32_t lane = laneIndex();
     uint32_t entry = symbol();
-    // Lanes above the lowest end-of-block symbol read distances only.
+    // In this round, lanes above the lowest end-of-block symbol read only distances.
     const uint32_t ends = __ballot_sync(kAllLanes, (entry & (kSpecial | kUndefined)) == kSpecial);
-    // Ones for the lanes up to the lowest with an end-of-block symbol; all ones if there is none.
+    // The mask of the lanes up to the lowest one with an end-of-block symbol; all ones if no lane
+    // has it.
     const uint32_t upToEnd = ends ^ (ends - 1);
     if (~(pending | upToEnd) >> lane & 1) entry = 0;
     if (__any_sync(kAllLanes, (entry & kUndefined) != 0)) return SLUICE_ST_BAD_CODE;
 
     uint32_t value = huffmanValue(entry, bits.peek());
-    // Ones for the lanes that begin a token. The end-of-block symbol does not begin one.
+    // The mask of the lanes that begin a token, which an end-of-block symbol does not.
     const uint32_t begin = ~pending & upToEnd >> 1;
     if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(begin & lanesBelow()));
     if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
@@ -400,7 +406,7 @@ __device__ uint32_t TokenDecoder::lastRounds()
     return endBlock();
 }
 
-// Ends the block; if it was the last one, the tile is complete.
+// Ends the block. If it was the last one, the tile is complete.
 __device__ uint32_t TokenDecoder::endBlock()
 {
     next = Next::header;
@@ -434,7 +440,7 @@ __device__ uint32_t TokenDecoder::readHeader()
     return status == SLUICE_ST_OK ? SLUICE_ST_PENDING : status;
 }
 
-// A phase reads a header or does rounds.
+// Runs one phase: reads a header, or does up to kRounds rounds.
 __device__ uint32_t TokenDecoder::phase()
 {
     if (next == Next::header) return readHeader();
@@ -447,7 +453,7 @@ __device__ uint32_t TokenDecoder::phase()
     return status;
 }
 
-// The first warp does this: it turns the tile's bits into tokens, phase by phase.
+// Runs in the first warp: turns the tile's bits into tokens, phase by phase.
 __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t sourceSize)
 {
     TokenDecoder decoder = {shared};
@@ -468,8 +474,8 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
     }
 }
 
-// The second warp does this: it turns tokens into bytes. Returns the tile's status. After a bad
-// token it takes no more tokens, but goes on through the phases until the first warp has seen the
+// Runs in the second warp: turns tokens into bytes, and returns the tile's status. After a bad
+// token it makes no more bytes, but goes through the phases until the first warp has seen the
 // error.
 template <typename Tile>
 __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The byte stage of Gstd (docs/format.md, section 7): turns the symbols that gstd_symbols.cu has
-// decoded into bytes. A block takes a tile, and makes one group of its bytes after the other
-// (gstd_part.cuh explains group and piece): gstd_mark.cuh finds the runs of the group,
-// gstd_make.cuh makes the bytes. Literals stand at the end of the part's output until they are
-// used, so that all runs, literals and matches alike, are copies inside the tile.
+// decoded into bytes. A block takes a tile and makes its bytes one group after the other
+// (gstd_part.cuh explains group and piece): gstd_mark.cuh finds the runs of a group, gstd_make.cuh
+// makes their bytes. Literals wait at the end of the part's output until they are used. So literals
+// are copies inside the tile too, like matches.
 //
-// With an epoch above 0, both kernels of a turn run at the same time, and this one makes the bytes
-// of a part as soon as the part's symbols have been published (gstd_tile.cuh).
+// If the epoch is not 0, both kernels of a turn run at the same time. This kernel then makes the
+// bytes of a part as soon as the part's symbols have been published (gstd_tile.cuh).
 //
-// shaders/gstd_expand.comp has the same steps, but an invocation makes eight neighbouring bytes.
-// Here a thread makes words, because most words need one run for their four bytes. That took 0.22
-// ms for a batch of textures and 0.24 ms for one of maps; with eight bytes per thread it was 0.31
-// and 0.26.
+// shaders/gstd_expand.comp has the same steps, but there an invocation makes eight neighbouring
+// bytes. Here a thread makes words of four bytes, because most words lie inside a single run. With
+// words, a batch of textures took 0.22 ms and one of maps 0.24 ms; with eight bytes per thread they
+// took 0.31 and 0.26 ms.
 #include "cuda/kernels.h"
 #include "cuda/lib/gstd_make.cuh"
 #include "cuda/lib/region.cuh"
@@ -20,7 +20,8 @@
 namespace sluice {
 namespace {
 
-// Returns the status of a part to all threads. If the parts are still being decoded, waits for it.
+// Returns the status of a part to all threads. If `epoch` is not 0, first waits until
+// gstd_symbols.cu has published that status with this epoch.
 template <uint32_t Warps>
 __device__ uint32_t partStatus(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                uint32_t part, uint32_t epoch)
@@ -44,8 +45,8 @@ __device__ uint32_t partsStatus(const GstdExpandTile& tile, GstdExpandShared<War
     return SLUICE_ST_OK;
 }
 
-// The first warp reads the headers of the tile's parts, which gstd_symbols.cu has checked, into
-// shared.parts.
+// The first warp reads the headers of the tile's parts into shared.parts. gstd_symbols.cu has
+// checked the headers.
 template <uint32_t Warps>
 __device__ void loadParts(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                           uint32_t parts)
@@ -106,7 +107,7 @@ template <uint32_t Warps, uint32_t BlocksPerProcessor>
 __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     gstdExpandKernel(GstdTurnParams params)
 {
-    // The size of this memory is given with the launch, because a kernel cannot declare so much.
+    // The launch sets the size of this memory, because a kernel can declare at most 48 KiB itself.
     extern __shared__ __align__(16) uint8_t sharedBytes[];
     GstdExpandShared<Warps>& shared = *reinterpret_cast<GstdExpandShared<Warps>*>(sharedBytes);
     // The next launch, which decodes the symbols of the next turn, may begin.
@@ -131,7 +132,8 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     tile.slot = slot;
     uint32_t status = shared.status;
     __syncthreads();
-    // A slot has this status only if gstd_symbols.cu has checked the region's addresses.
+    // gstd_symbols.cu puts this status in the tile's slot of scratch only after it has checked the
+    // region's addresses.
     if (status == SLUICE_ST_OK) {
         tile.source = globalPointer<const uint32_t>(region.source);
         tile.destination = globalPointer<uint8_t>(region.destination);
@@ -139,8 +141,8 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
             tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
             status = expandTile(tile, shared, params.epoch);
-            // After an error, parts that this block has not reached may still be written to the
-            // slot. The slot must not be released (kDoneAt) before that ends.
+            // After an error, gstd_symbols.cu may still be writing later parts to the slot. The
+            // slot must not be released to the next turn (kDoneAt) before that ends.
             if (byPart && status != SLUICE_ST_OK && threadIdx.x <= (tile.source[0] & 15))
                 waitFor(slot + SLUICE_GS_PARTS_AT + threadIdx.x, params.epoch);
         }
@@ -148,12 +150,12 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     __syncthreads();
     if (threadIdx.x == 0) {
         if (byPart) publish(slot + kDoneAt, params.epoch);
-        // A launch that waits for this status must then see the bytes.
+        // This makes the bytes visible to a launch that waits for the status.
         __threadfence();
         writeStatus(params, index, status);
     }
-    // The launch after this one waits for this one only, but may rely on the symbols too. So this
-    // launch ends only after the launch that decodes them.
+    // The next launch waits for this launch only, but may also rely on the symbols. So this launch
+    // ends only after the launch that decodes them.
     if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
 }
 

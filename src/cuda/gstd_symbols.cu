@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The symbol stage of Gstd (docs/format.md, section 7): decodes the literals and sequences of
-// tiles. A block is one warp. A tile has SLUICE_GS_LANE_GROUPS blocks, as many as it may have
-// parts, and each decodes one part. The literals are written to the end of the part's output, the
+// tiles. A block is one warp and decodes one part. A tile has SLUICE_GS_LANE_GROUPS blocks, because
+// it may have that many parts. The literals are written to the end of the part's output, the
 // sequences to the tile's slot of scratch (layout/gstd.h).
 //
 // shaders/gstd_symbols.comp and shaders/lib/gstd_*.glsl use the same method. A lane group is always
-// a warp of its own here, so the code branches where theirs switches lanes off.
+// a warp of its own here, so this code can branch where the shaders switch lanes off.
 #include "formulas/gstd.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/gstd_tile.cuh"
@@ -21,8 +21,8 @@ constexpr uint32_t kBlocksPerTile = SLUICE_GS_LANE_GROUPS, kThreads = kWarpSize;
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
-// The four tables of sequences, in the order in which they are described. Table t occupies rows 2 t
-// and 2 t + 1 of Rows, since an alphabet has at most 64 symbols.
+// The four tables of sequences, in the order of their descriptions. A table has at most 64 symbols,
+// so table t takes two rows of 32 numbers: rows 2t and 2t + 1 of Rows.
 enum : uint32_t {
     kLiteralLengths,
     kMatchLengths,
@@ -35,17 +35,17 @@ __device__ uint32_t shuffle(uint32_t value, uint32_t lane)
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }
 
-// The tile that a warp works on. Lane i holds four numbers of part i: partBegin is the first byte
-// of its output, partSize is how many bytes that has, partFirst is the first 16-bit word of its
-// source, partWords is how many words that has. Bit i of an owner mask is set if part i has a
-// literals' table of its own, or sequences' tables of its own.
+// The tile that a warp works on. Lane i holds four numbers of part i: the first byte of its output
+// (partBegin), the bytes of its output (partSize), the first 16-bit word of its source (partFirst)
+// and the words of its source (partWords). Bit i of literalOwners is set if part i has its own
+// table of literals, bit i of sequenceOwners if it has its own tables of sequences.
 struct Tile : GstdTile {
     uint32_t* slot;
     uint32_t sourceBytes, size, parts;
     uint32_t partBegin, partSize, partFirst, partWords;
     uint32_t literalOwners, sequenceOwners;
 
-    // Reads the tile's header and the list of its parts. Returns their status.
+    // Reads the tile's header and the list of its parts. Returns a status.
     __device__ uint32_t loadParts()
     {
         parts = 0;
@@ -79,15 +79,16 @@ struct Tile : GstdTile {
     }
 };
 
-// Returns the last part in `owners` before `part`, or kNone if there is none.
+// Returns the part whose table `part` uses if it has none of its own: the last one before it that
+// is in the mask `owners`, or kNone.
 __device__ uint32_t ownerBefore(uint32_t owners, uint32_t part)
 {
     owners &= (1u << part) - 1;
     return owners == 0 ? kNone : highestBit(owners);
 }
 
-// The numbers that were read for each symbol: its number of slots (docs/format.md, 7.2) or its code
-// length. A row is 32 symbols, one per lane: row r gives lane i symbol 32 r + i.
+// The numbers that were read for the symbols of a table: how many slots each has (docs/format.md,
+// 7.2), or its code length. In lane i, v[r] belongs to symbol 32 r + i.
 struct Rows {
     uint32_t v[8];
 };
@@ -121,11 +122,11 @@ struct Header {
 
 // An offset may repeat one of the last three offsets, which form a list, the latest first. 32 lanes
 // decode 32 sequences at once, so a lane does not know yet what the lanes below it have put into
-// the list. It finds the *origin* of its offset instead: a lane below, whose offset it takes, or
-// 32, 33 or 34 for the first, second or third offset that the list had before these 32 sequences.
-// latest, second and third return the origins of the list's three offsets after the lanes in
-// `changes` have changed the list. `swaps` are those lanes of `changes` that only exchanged the
-// first two.
+// the list. Instead it finds the *origin* of its offset: the number of a lane below, whose offset
+// it takes, or 32, 33 or 34 for the first, second or third offset that the list had before these 32
+// sequences. latest, second and third return the origins of the list's three offsets after the
+// lanes in the mask `changes` have changed the list. `swaps` has the lanes of `changes` that only
+// exchanged the list's first two offsets.
 __device__ inline uint32_t latest(uint32_t changes)
 {
     return changes != 0 ? highestBit(changes) : 32;
@@ -195,13 +196,13 @@ public:
     }
 
 private:
-    // Returns the number of part `part`; lane i has the number of part i in `value`.
+    // Returns the `value` of lane `part`. Lane i holds the value of part i.
     static __device__ uint32_t ofPart(uint32_t value, uint32_t part)
     {
         return uniform(shuffle(value, part));
     }
-    // Returns how many symbols the table has. Offsets have remainders only if the modulus is above
-    // 1.
+    // Returns how many symbols a table of sequences has. The table of remainders, which are those
+    // of offsets divided by `modulus`, is empty unless the modulus is above 1.
     static __device__ uint32_t alphabet(uint32_t table, uint32_t modulus)
     {
         return table == kLiteralLengths ? SLUICE_GS_LITERAL_LENGTHS
@@ -217,9 +218,10 @@ private:
         return !ofSequences || row % 2 * 32 + laneIndex() < alphabet(row / 2, modulus);
     }
 
-    // Reads the description of a literals' table or of the sequences' tables: a class for each
-    // symbol, and then its number of slots. If `lengths` is set, the classes themselves are the
-    // code lengths. Sets `good` to false if the table of the classes is not valid.
+    // Reads the description of the literals' table or of the sequences' tables: first a class for
+    // each symbol, then the extra bits that choose the symbol's number of slots from its class. If
+    // `lengths` is set, the classes themselves are code lengths. Sets `good` to false if the table
+    // with which classes are decoded is not valid.
     __device__ Rows readRows(bool ofSequences, bool lengths, uint32_t modulus, bool& good)
     {
         good = ransClasses(m_reader, m_shared) && good;
@@ -277,7 +279,7 @@ private:
     {
         uint32_t counts[kCodeBits + 1] = {}, firsts[kCodeBits + 1], ends[kCodeBits + 1];
         bool tooLong = false;
-        // The barrier waits until all lanes are done with the table that was here before.
+        // The barrier waits until all lanes are done with the table that was in this memory before.
         __syncwarp();
 #pragma unroll
         for (uint32_t r = 0; r < 8; ++r) {
@@ -329,8 +331,8 @@ private:
         return true;
     }
 
-    // These build the tables from m_literals and m_sequences. They return false if a table is not
-    // valid.
+    // buildLiterals and buildSequences build the tables that m_literals and m_sequences describe.
+    // They return false if a table is not valid.
     __device__ bool buildLiterals()
     {
         if (m_mode == SLUICE_GS_LITERALS_HUFFMAN) return buildCode();
@@ -342,7 +344,8 @@ private:
         return table.finish();
     }
 
-    // These return where the two arrays of a sequences' table begin (rans.cuh).
+    // slotsAt returns the symbol of each slot of a table of sequences, symbolsAt the slots of each
+    // of its symbols (RansTable in rans.cuh).
     __device__ uint8_t* slotsAt(uint32_t table) const { return m_shared.slots + 1024 * table; }
     __device__ uint32_t* symbolsAt(uint32_t table) const { return m_shared.symbols + 64 * table; }
 
@@ -362,15 +365,15 @@ private:
         return good;
     }
 
-    // Returns which byte of literal()'s result is the literal's value: byte 1 of an entry of
-    // takeCode, otherwise byte 0.
+    // Returns which byte of literal()'s result is the literal: byte 1 if the result is an entry of
+    // takeCode(), otherwise byte 0.
     static __device__ constexpr uint32_t placeOf(uint32_t literalMode)
     {
         return literalMode == SLUICE_GS_LITERALS_HUFFMAN ? 1 : 0;
     }
     // Decodes a literal in each lane that is `on`; byte placeOf(Mode) of the result is its value.
-    // `Enough` says that all lanes are on and that the list has words for all. `one` is the value
-    // of all literals if Mode is LITERALS_ONE.
+    // `Enough` means that all lanes are on and that enough words are left for all of them. `one` is
+    // the value of all literals if Mode is LITERALS_ONE.
     template <uint32_t Mode, bool Enough>
     __device__ uint32_t literal(bool on, uint32_t one)
     {
@@ -390,9 +393,10 @@ private:
         return __byte_perm(word, value, (0x3210 & ~(15u << 4 * k)) | (4 + placeOf(Mode)) << 4 * k);
     }
     // Decodes `count` literals into the bytes [end - count, end) of the tile; `end` is the end of
-    // the part. gstd_expand.cu reads them there before it overwrites them. A lane decodes four
-    // neighbouring literals to a word. If the first literal is not at a multiple of 4, all literals
-    // move up by `skew` bytes, from each lane's word into the next lane's.
+    // the part. gstd_expand.cu reads the literals there before it overwrites them. A lane decodes
+    // four neighbouring literals to a word. The literals need not begin at a multiple of 4. They
+    // are moved up by `skew` bytes, from each lane's word into the next lane's, so that aligned
+    // words can be stored.
     template <uint32_t Mode>
     __device__ void decodeLiterals(uint32_t count, uint32_t end, uint32_t one)
     {
@@ -442,8 +446,8 @@ private:
         }
     }
 
-    // Decodes `count` sequences and writes their records to the slot, beginning with record
-    // `firstRecord`.
+    // Decodes `count` sequences and writes their records, of two words, to the tile's slot of
+    // scratch, from record `firstRecord` on.
     __device__ void decodeSequences(uint32_t count, uint32_t firstRecord)
     {
         uint2* const records =
@@ -480,10 +484,11 @@ private:
 
             m_reader.advance();
 
-            // Finds the origin of each offset. A sequence changes the list unless it repeats the
-            // latest offset. The list's first offset is that of the last sequence that changed the
-            // list, and its second is that of the changing sequence before. Its third is what was
-            // second before the last sequence that did more than exchange the first two.
+            // Finds the origin (see latest()) of each offset. A sequence changes the list unless it
+            // repeats the latest offset. The list's first offset comes from the last change, its
+            // second from the change before. An exchange of the first two offsets does not affect
+            // the third. So the third offset is the one that was second before the last change that
+            // was not an exchange.
             const uint32_t used = (symbol + (literalLength == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
             const uint32_t freshLanes = __ballot_sync(kAllLanes, fresh);
             const uint32_t changes =
@@ -494,8 +499,8 @@ private:
                             : used == 1 ? second(below)
                                         : third(below, swaps);
             from = fresh || !here ? laneIndex() : from;
-            // An origin may be a lane whose offset comes from another lane. Pointer jumping reaches
-            // the lane or list where the offset stands after at most five steps.
+            // The origin may be a lane that takes its own offset from another lane. Pointer jumping
+            // finds the lane or list entry that has the offset itself, in at most five steps.
             for (uint32_t step = 0; step < 5; ++step) {
                 const bool known =
                     from >= kWarpSize || (freshLanes >> from & 1) || from == laneIndex();
@@ -519,8 +524,8 @@ private:
             repeats[2] = next2;
 
             uint32_t literalsThrough, lengthThrough;
-            // If the lengths of each lane are below 2^11, the sums over 32 lanes are below 2^16,
-            // and both sums fit into one word.
+            // If the two lengths of each lane add up to less than 2^11, sums over 32 lanes are
+            // below 2^16. Then one word has room for both sums.
             if (!__any_sync(kAllLanes, literalLength + length >= 2048)) {
                 const uint32_t both = warpInclusiveSum(literalLength | length << 16);
                 literalsThrough = both & 0xffff;
@@ -550,7 +555,7 @@ private:
     uint32_t m_literalSum = 0, m_matchSum = 0;
 };
 
-// Reads the tile of this block's warp, publishes the tile's status and decodes the warp's part.
+// Reads the header of the block's tile, publishes the tile's status and decodes the block's part.
 __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
 {
     const uint32_t slot = blockIdx.x / kBlocksPerTile, warp = blockIdx.x % kBlocksPerTile,
@@ -575,7 +580,7 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
     }
     const bool writes = uniform(status == SLUICE_ST_OK && !stored && warp < tile.parts);
     if (params.previousEpoch != 0 && (writes || warp == 0)) {
-        // gstd_expand may still be reading the slot, for the turn that used it before.
+        // The slot may still be read by gstd_expand for the turn that used it before.
         if (!waitForEpoch(tile.slot + kDoneAt, params.previousEpoch)) status = SLUICE_ST_INTERNAL;
     }
     if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.epoch);
@@ -592,11 +597,12 @@ __global__ void __launch_bounds__(kThreads, kGstdSymbolBlocksPerProcessor)
     gstdSymbolsKernel(GstdTurnParams params)
 {
     __shared__ RansShared shared;
-    // The next launch is gstd_expand, which waits for the status of each part that it reads.
+    // The next launch is gstd_expand. It waits for the status of each part before it reads the
+    // part.
     letNextLaunchBegin();
     decodeParts(params, shared);
-    // A launch waits at most for the launch directly before it. This one ends only after the
-    // previous one has ended, so that the launch after the next can rely on both.
+    // A launch can only wait for the launch directly before it. This launch ends only after the
+    // previous one has ended, so that whoever waits for this launch can rely on both.
     if (blockIdx.x == 0) waitForPreviousLaunch();
 }
 

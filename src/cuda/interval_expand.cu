@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval expand: fills each interval of the destination with one value.
-// shaders/interval_expand.comp explains the method. Here a kernel is compiled for each element size
-// that divides 16, and one for all others.
+// shaders/interval_expand.comp explains the method. Here there is a kernel for each element size
+// that divides 16, and one for all other sizes.
 #include "cuda/kernels.h"
 #include "cuda/lib/intervals.cuh"
 #include "cuda/lib/units.cuh"
@@ -9,16 +9,16 @@
 namespace sluice {
 namespace {
 
-// The values of a round's intervals. Each warp has its own.
+// The values of the intervals of a round. Each warp has such a structure.
 struct ExpandShared {
     Marks marks;
     uint4 values[kWarpSize];       // repeated to 16 bytes if the size divides 16
-    uint32_t lastWords[kWarpSize]; // bytes 16 to 19 of the values, if they have some
-    uint32_t starts[kWarpSize];    // the intervals' first elements, counting from the round's first
+    uint32_t lastWords[kWarpSize]; // bytes 16 to 19 of values with more than 16 bytes
+    uint32_t starts[kWarpSize];    // the index in the round of each interval's first element
 };
 
-// Returns the first 16 bytes of an interval's value. Size is the element's size if it divides 16,
-// else 0.
+// Returns the first 16 bytes of an interval's value. Size is the size of an element if it divides
+// 16, else 0. Smaller values are repeated to fill the 16 bytes if Size is not 0.
 template <uint32_t Size>
 __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
 {
@@ -45,7 +45,7 @@ __device__ uint32_t lastWordOf(const IntervalParams& p, uint32_t index)
         .x;
 }
 
-// Returns 16 bytes: the bytes below number `from` are those of a, the others those of b.
+// Returns 16 bytes: bytes 0 .. from - 1 are those of `a`, the later ones those of `b`.
 __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
 {
     const auto word = [from](uint32_t x, uint32_t y, uint32_t i) {
@@ -56,17 +56,19 @@ __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
     return make_uint4(word(a.x, b.x, 0), word(a.y, b.y, 1), word(a.z, b.z, 2), word(a.w, b.w, 3));
 }
 
-// Returns a unit of 16 bytes that whole elements fill. `element` is the place of the unit's first
-// element among the marks (intervals.cuh).
+// Returns a unit of 16 bytes that consists of whole elements. shared.marks has a bit for each
+// element of a window of the output, set if an interval begins there. `element` is the index of the
+// unit's first element in that window.
 template <uint32_t Size>
 __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 {
     constexpr uint32_t perUnit = 16 / Size;
     uint32_t rank = shared.marks.rank(element);
-    // These are the marks of the unit's other elements, since all marks of a unit are in one word.
+    // The marks of the unit's elements except the first: bit i is set if an interval begins at
+    // element i. The marks of a unit are always in one word.
     uint32_t later = shared.marks.bits[element / 32] >> element % 32 & ((1u << perUnit) - 1) & ~1u;
     uint4 value = shared.values[rank];
-    if constexpr (Size >= 4) { // there is at most one mark per word
+    if constexpr (Size >= 4) { // each word of the unit has at most one mark
         if (perUnit > 2) value.y = shared.values[rank += later >> 1 & 1].y;
         if (perUnit > 1) value.z = shared.values[rank += later >> perUnit / 2 & 1].z;
         if (perUnit > 2) rank += later >> 3 & 1;
@@ -84,19 +86,21 @@ __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 // The bytes that a round writes.
 struct Output {
     uint64_t target; // the first element's address, rounded down to a multiple of 16
-    uint32_t head;   // bytes from there to the first element
-    uint32_t end;    // bytes from there to the end of the last element
+    uint32_t head;   // bytes from `target` to the first element
+    uint32_t end;    // bytes from `target` to the end of the last element
 };
 
-// Writes the elements of a round, with a size that divides 16. `start` is the number in the round
-// of the first element of this lane's interval; `any` says that the interval has elements in the
-// round. Marks are set for one window of the elements at a time.
+// Writes the elements of a round, if their size divides 16. `start` is the index in the round of
+// the first element of this lane's interval, `any` is true if that interval has elements in the
+// round. There are marks for Marks::kPieces elements, so windows of that size are written one by
+// one.
 template <uint32_t Size>
 __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_t start, bool any)
 {
     constexpr uint32_t windowUnits = Marks::kPieces * Size / 16;
-    // Marks count from the beginning of the first unit. The first interval's mark is moved back to
-    // there, but nothing is stored before the interval.
+    // Marks count from the beginning of the first unit, which may lie before the first interval. So
+    // the mark of that interval is set at the beginning of the unit; the stores below leave out the
+    // bytes before the interval.
     const uint32_t mark = start == 0 ? 0 : start + output.head / Size;
     const uint32_t units = (output.end + 15) / 16;
     for (uint32_t first = 0; first < units; first += windowUnits) {
@@ -120,8 +124,8 @@ __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_
     }
 }
 
-// Returns the number of the interval to which an element belongs: the last of `runs` intervals that
-// begins at or before it.
+// Returns the number, among `runs` intervals, of the one to which an element belongs: the last that
+// begins at or before the element.
 __device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_t runs)
 {
     uint32_t rank = 0;
@@ -131,7 +135,7 @@ __device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_
     return rank;
 }
 
-// Writes the elements of a round, with any size, byte by byte.
+// Writes the elements of a round, of any size. Builds each unit of 16 bytes byte by byte.
 __device__ void writeIrregular(const ExpandShared& shared, const Output& output, uint32_t size,
                                uint32_t runs)
 {
@@ -181,8 +185,8 @@ __global__ void __launch_bounds__(kIntervalThreads) expandKernel(IntervalParams 
 
         const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1),
                        start = inclusive - elements;
-        // The elements of a round are consecutive, so the number of the first gives the places of
-        // all.
+        // The elements of a round are consecutive, so the number of the first one gives the
+        // addresses of all of them.
         const uint32_t number =
             __shfl_sync(kAllLanes, own.before + own.from, __ffs(static_cast<int>(any)) - 1);
         if (elements != 0) {

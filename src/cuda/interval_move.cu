@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Moves runs of bytes: interval move, gather and scatter, bulk remove and insert.
-// shaders/interval_move.comp explains the method, and both share the text of
+// shaders/interval_move.comp explains the method, and both kernels share the text of
 // shaders/lib/kernels/interval_runs.h. Here one kernel chooses between words and units for each
-// round; on Vulkan there is a pipeline of its own for short runs.
+// round; Vulkan has a separate pipeline for short runs.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
@@ -14,20 +14,20 @@ namespace sluice {
 namespace {
 
 // A *run* is what a warp copies of an interval in a round. A *sector* is 32 aligned bytes of the
-// destination. Depending on how long the runs of a round are, they are copied as
-//   words  short runs: 8 lanes copy what a run has of a sector, a word each, so that one
-//          instruction writes all of it
-//   units  2 lanes copy each whole sector of a run, 16 bytes each; the parts of sectors at the
-//          run's ends are copied as words
+// destination. A round copies its runs in one of two ways:
+// - as words, if they are short: 8 lanes copy a run's part of a sector, a word each, so that one
+//   instruction writes all of that part
+// - as units: 2 lanes copy each whole sector of a run, 16 bytes each; the parts of sectors at the
+//   run's ends are copied as words
 //
-// The units or words that a lane has in flight, and the runs that copyEnds does at once:
+// How many units and words a lane has in flight, and how many runs copyEnds does at once:
 constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4;
 
-// The runs of a round in shared memory. Each warp has its own.
+// The runs of a round in shared memory. Each warp has such a structure.
 struct MoveShared {
     Marks marks;
-    uint4 places[kWarpSize]; // source and target
-    uint2 spans[kWarpSize];  // of a Run: end | lead << 27, start | shift << 16
+    uint4 places[kWarpSize]; // a Run's source and target
+    uint2 spans[kWarpSize];  // a Run's end | lead << 27, start | shift << 16
 
     __device__ void put(uint32_t place, const Run& run)
     {
@@ -49,15 +49,15 @@ struct MoveShared {
     }
 };
 
-// Returns entry i of a list of positions, which have 4 or 8 bytes.
+// Returns entry i of a list of positions, each of which has 4 or 8 bytes.
 __device__ uint64_t positionOf(const IntervalParams& p, U64Pair list, uint32_t i)
 {
     return p.positionBytes == 8 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
                                 : __ldg(pointerFrom<const uint32_t>(list) + i);
 }
 
-// The positions from which and to which a lane's interval of the next round moves, as the lists
-// have them. They are loaded together with the interval's length.
+// The entries of the lists of source and destination positions for a lane's interval of the next
+// round. They are loaded together with the interval's length.
 struct Fetched {
     uint64_t from, to;
 };
@@ -75,8 +75,8 @@ __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t inter
     return fetched;
 }
 
-// Returns this warp's part of the interval `own`. Sets `skipped` if the interval is not inside the
-// buffers.
+// Returns what this warp copies of the interval `own`. Sets `skipped` if the interval is not inside
+// the buffers.
 template <uint32_t Kind>
 __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fetched& fetched,
                          bool& skipped)
@@ -89,8 +89,9 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     if constexpr (Kind == SLUICE_INTERVAL_KIND_REMOVE) from += own.index;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) to += own.index;
 
-    // Elements that do not fit into the destination are dropped. If a list gives the places, an
-    // element's number in the order of all intervals decides; otherwise its place decides.
+    // Elements that do not fit into the destination are dropped. If a list gives the destinations,
+    // the first p.capacity elements of all intervals are kept. Otherwise the elements whose
+    // destination is below p.capacity are kept.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
     const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
     const uint32_t last = min(own.to, bound), first = min(own.from, last);
@@ -110,17 +111,18 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     return {u64From(p.source) + source + begin, target + begin, static_cast<uint32_t>(end - begin)};
 }
 
-// A word that is being copied: a word of the target, and the two of the source that its bytes are
-// in. Aligned says that source and target have the same alignment and the word is whole.
+// A word that is being copied: a word of the target, and the one or two words of the source that
+// have its bytes. Aligned means that source and target have the same alignment and the word is
+// whole.
 template <bool Aligned>
 struct Word {
     uint32_t* target;
     uint32_t low, high;
-    uint32_t shift;    // in bits
-    uint32_t from, to; // its bytes from .. to - 1 are copied; none if from >= to
+    uint32_t shift;    // bits by which the source's words are shifted
+    uint32_t from, to; // bytes from .. to - 1 of the word are copied; none if from >= to
 
-    // Loads the word at byte `place` of a run. Only its bytes begin .. end - 1 count; if there are
-    // none, nothing is read.
+    // Loads the word at byte `place` of a run. Only bytes begin .. end - 1 of the run are copied;
+    // if the word has none of them, nothing is loaded.
     __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
     {
         const uint32_t* source =
@@ -146,7 +148,7 @@ struct Word {
     }
 };
 
-// Copies all sectors as words, 4 sectors at a time. `pieces` is the number of sectors.
+// Copies all sectors of a round as words, 4 sectors at a time. `pieces` is the number of sectors.
 template <bool Aligned>
 __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
 {
@@ -166,9 +168,9 @@ __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
     }
 }
 
-// Copies the parts of sectors at the ends of kRunsAtOnce runs, from number `first` on: for each
-// run, 8 lanes take the part before its first whole sector and 8 lanes the part behind its last.
-// There are `runs` in all, of which withUnits have whole sectors.
+// Copies the parts of sectors at the ends of kRunsAtOnce runs, from run `first` on. For each run, 8
+// lanes take the part before its first whole sector, and 8 lanes the part behind its last one.
+// There are `runs` runs in all; the first withUnits of them have whole sectors.
 template <bool Aligned>
 __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs,
                          uint32_t withUnits)
@@ -189,8 +191,8 @@ __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs
         words[i].store();
 }
 
-// Copies all whole sectors as units, 16 sectors at a time. The ends of runs are copied soon after
-// their sectors, while the source is still in the cache.
+// Copies all whole sectors of a round as units, 16 sectors at a time. The ends of a run are copied
+// soon after its sectors, while the source is still in the cache.
 __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs,
                           uint32_t withUnits, bool ends, bool aligned)
 {
@@ -220,7 +222,8 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
             }
         }
         first += 16 * kUnitsAtOnce;
-        // The ends of runs before number `done` can be copied now.
+        // The ends of the first `done` runs can be copied now, since their whole sectors are
+        // stored.
         const uint32_t done =
             first < pieces ? uniform(shared.marks.rank(first - 1)) : runs + kRunsAtOnce - 1;
         for (; ended + kRunsAtOnce <= done; ended += kRunsAtOnce) {
@@ -233,7 +236,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
     } while (first < pieces);
 }
 
-// Copies the runs of the warp's 32 lanes; `piece` is this lane's.
+// Copies what the warp's 32 lanes have to copy in this round, as Runs. `piece` is this lane's.
 __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piece& piece)
 {
     const bool any = piece.bytes != 0;
@@ -242,8 +245,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     Run run = runOf(piece);
     const uint64_t lowest = piece.source & ~15ull,
                    highest = ((piece.source + piece.bytes) & ~15ull) + 16;
-    // A unit near the ends of the source may reach outside of it. In that case the runs are copied
-    // as words, of which only those inside the source are read.
+    // A unit near the ends of the source may reach outside of the source. In that case runs are
+    // copied as words, and only words inside the source are loaded.
     const bool within =
         lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 
@@ -256,8 +259,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     run.start = inclusive - pieces;
 
-    // Put runs into shared memory: those with sectors from the front, in their order, and those
-    // that consist of ends only from the back.
+    // Runs with whole sectors are put into shared memory from the front, in their order. Runs that
+    // consist of ends only are put there from the back.
     const uint32_t with = __ballot_sync(kAllLanes, pieces != 0), below = lanesBelow();
     shared.marks.clear();
     if (pieces != 0) shared.marks.set(run.start);
@@ -282,7 +285,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     __syncwarp();
 }
 
-// Copies the item that is inserted behind run own.index.
+// Copies the item that is inserted behind the run of items with index own.index.
 __device__ void insertItem(const IntervalParams& p, const Interval& own)
 {
     const uint64_t place = static_cast<uint64_t>(own.before) + own.count + own.index;

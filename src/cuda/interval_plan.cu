@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prepares lists of intervals: sums up their lengths (shaders/lib/kernels/interval_plan.h). Sums
-// have 64 bits here.
+// Computes prefix sums of the lengths of intervals (shaders/lib/kernels/interval_plan.h). Sums have
+// 64 bits here and are limited to 32 bits only when they are stored.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"

@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint32_t kThreads = kIntervalThreads, kMarks = Marks::kPieces;
 
-// The marks that kernels/interval_search.h needs; each warp has its own.
+// Bits for consecutive elements of the output, set where intervals begin. With these marks,
+// kernels/interval_search.h finds the interval of each element. Each warp has its own.
 __shared__ Marks sMarks[kIntervalWarps];
 
 __device__ void clearMarks() { sMarks[warpIndex()].clear(); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CUDA kernels as the context sees them. Every launch function enqueues on `stream`, allocates
-// nothing, waits for nothing, and may be captured into a graph. Addresses are passed as U64Pair, as
-// in Vulkan's push constants. `programmatic` asks for programmatic dependent launch (launch.cuh).
+// The interface of the CUDA kernels: for each kernel a function that loads it and one that launches
+// it. A launch function enqueues on `stream`, allocates nothing, waits for nothing, and may be
+// captured into a graph. Addresses are passed as U64Pair, as in Vulkan's push constants.
+// `programmatic` asks for programmatic dependent launch (launch.cuh).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -35,10 +36,10 @@ enum class ScanOperation {
 constexpr uint32_t kScanOperations = 5;
 
 // A load function loads the kernels of its file into the current device, so that no later launch
-// has to. (Loading may synchronize, which is forbidden during a stream capture.) A load function
-// fails if this build has no code for the device. Some load functions set a number of blocks in the
-// traits, or clear traits.sm90 if their kernels were compiled for an older architecture. A launch
-// has `params.workgroups` blocks if its parameters have that member.
+// has to. (Loading may synchronize, which is forbidden during a stream capture.) It fails if this
+// build has no code for the device. Some load functions set a number of blocks in the traits, or
+// clear traits.sm90 if their kernels were compiled for an older architecture. If the parameters of
+// a launch have a member `workgroups`, it is the number of blocks.
 
 // The first launch of every decode: sets every status word to PENDING, and the summary to "none
 // failed".
@@ -48,9 +49,10 @@ cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
 cudaError_t loadChecksum(CudaTraits& traits);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
-// `programmatic` has an effect only on scans in which each block has one tile, and on reductions of
-// up to kShortReduceElements. Before a scan that sums f32 over several tiles, the caller enqueues
-// launchPartials, which leaves the prefix of each tile in scratch.
+// With `programmatic`, a launch may begin before the previous one ends. This has an effect only on
+// scans in which each block has one tile, and on reductions of up to kShortReduceElements. Before a
+// scan that sums f32 over several tiles, the caller enqueues launchPartials, which leaves in
+// scratch the sum of all elements before each tile.
 cudaError_t loadScan(CudaTraits& traits);
 cudaError_t launchScan(cudaStream_t stream, const ScanParams& params, ScanOperation operation,
                        bool programmatic);
@@ -63,14 +65,16 @@ uint32_t scanTileElements(uint32_t valueBytes);
 // rounds, so blocks beyond this number would have nothing to do.
 uint64_t reduceRounds(uint64_t bytes);
 
-// `programmatic` has an effect only if each block has one tile (SLUICE_COMPACT_MODE_DIRECT).
+// With `programmatic`, the launch may begin before the previous one ends. This has an effect only
+// if each block has one tile (SLUICE_COMPACT_MODE_DIRECT).
 cudaError_t loadCompact(CudaTraits& traits);
 cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params, uint32_t elementSize,
                           bool programmatic);
 uint32_t compactTileElements(uint32_t elementSize);
-// launchCompactWords is faster than launchCompact for many elements of 4 bytes. It needs input that
-// is 16-byte aligned and a scanner, and does not work in place or for a partition. compactsWords()
-// returns whether it has the command's test; it always writes elements, and never indices.
+// For many elements of 4 bytes, launchCompactWords is faster than launchCompact. It needs 16-byte
+// aligned input, and a block that serves as a scanner: it adds up the counts of all tiles
+// (lookback.cuh). It cannot write indices, compact in place, or partition. compactsWords() returns
+// true if the command writes elements, and uses a test that launchCompactWords supports.
 bool compactsWords(const CompactParams& params);
 cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params);
 
@@ -90,20 +94,20 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadGdeflate(CudaTraits& traits);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 
-// The parameters of a turn of a Gstd decode: of those tiles whose scratch is in use at the same
-// time. In a turn that runs *by part*, the bytes of a part are made as soon as its symbols are
-// known, while other parts, and parts of the neighbouring turns, are still being decoded. The
-// launches tell each other of finished parts through words in the tiles' slots of scratch. Each
-// such word contains the epoch of its turn, so that no launch mistakes a word of an older turn for
-// one of this turn. The caller sets the slots' first words to 0 before the first turn.
+// The parameters of one turn of a Gstd decode. A turn is the tiles whose scratch is in use at the
+// same time. In a turn that runs *by part*, the bytes of a part are made as soon as its symbols are
+// known, while symbols of other parts and of neighbouring turns are still being decoded. The
+// kernels tell each other of finished parts through words in the tiles' slots of scratch. Each word
+// contains the epoch of its turn, so that a word of an older turn is not mistaken for one of this
+// turn. Before the first turn, the caller sets the first words of the slots to 0.
 struct GstdTurnParams : GstdParams {
     uint32_t epoch; // a multiple of kGstdFirstEpoch; 0: the turn does not run by part
-    // The epoch of the turn that used the same slots before, and may still run; 0: there was none.
+    // The epoch of the turn that used the same slots before and may still run; 0: there was none.
     uint32_t previousEpoch;
 };
-// A word that is published has a status in its low bits and an epoch above.
+// A published word has a status in its low 8 bits, and an epoch in the bits above.
 constexpr uint32_t kGstdStatusMask = 255, kGstdFirstEpoch = kGstdStatusMask + 1;
-// launchGstdSymbols decodes the symbols of turn.tileCount tiles; launchGstdExpand, enqueued
+// launchGstdSymbols decodes the symbols of turn.tileCount tiles. launchGstdExpand, enqueued
 // directly behind it, makes their bytes. If the turn runs by part, launchGstdExpand is a
 // programmatic launch, so it may begin while symbols are still being decoded. With `programmatic`,
 // launchGstdSymbols may begin while the turn before is still running. `fewTiles` chooses larger
@@ -114,9 +118,9 @@ cudaError_t loadGstdExpand(CudaTraits& traits);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn, bool fewTiles);
 
 // The parameters of a launch that undoes filters. If decodeMaxCount is not 0, the tiles may still
-// be being decoded. In this case the launch is programmatic, and starts with a tile as soon as the
-// tile's status is known; the caller enqueues it directly behind a launchGstdExpand that runs by
-// part.
+// be in the middle of their decode. In this case the launch is programmatic, and undoes the filter
+// of a tile as soon as the tile's status is known. The caller enqueues it directly behind a
+// launchGstdExpand that runs by part.
 struct FilterLaunchParams : FilterParams {
     // The address of the number of regions that are being decoded; 0: that number is
     // decodeMaxCount.
@@ -124,13 +128,14 @@ struct FilterLaunchParams : FilterParams {
     uint32_t decodeMaxCount; // 0: nothing is being decoded
 };
 // Sets to 0 the counter from which blocks take tiles. Must be enqueued before the launch that
-// undoes filters, and also before the decode if the two overlap.
+// undoes filters. If this launch may overlap the decode, nothing may be enqueued between the two,
+// so the counter is cleared before the decode.
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params);
 
 cudaError_t loadFilter(CudaTraits& traits);
 cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params);
-// Does the same as launchFilter, with half as many blocks at a time, each of twice as many threads.
-// This is for lists so short that all their tiles run at the same time.
+// Does the same as launchFilter. Its blocks have twice as many threads, and half as many of them
+// run at a time. This is faster for lists so short that all their tiles run at the same time.
 cudaError_t loadFilterFew(CudaTraits& traits);
 cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params);
 
@@ -138,7 +143,8 @@ cudaError_t loadFseTables(CudaTraits& traits);
 cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params,
                             uint32_t laneGroups);
 
-// Does pass `params.pass` of those that shaders/lib/kernels/tile_streams.h describes.
+// Runs one pass of the tile stream decode. shaders/lib/kernels/tile_streams.h lists the passes;
+// `params.pass` is the number of the pass.
 cudaError_t loadTileStreams(CudaTraits& traits);
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
 
@@ -146,16 +152,16 @@ cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& para
 cudaError_t loadFloatDecode(CudaTraits& traits);
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params,
                               bool programmatic);
-uint32_t floatDecodeWarps(); // warps of a block
+uint32_t floatDecodeWarps(); // warps per block
 
 cudaError_t loadDf11(CudaTraits& traits);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
 
-// The kernels of a turn of a Zstandard decode; plan_zstd.h has their order and numbers.
+// The kernels of a turn of a Zstandard decode. plan_zstd.h says in which order they run.
 cudaError_t loadZstdWalk(CudaTraits& traits);
 cudaError_t launchZstdWalk(cudaStream_t stream, const ZstdParams& params);
 cudaError_t loadZstdLiterals(CudaTraits& traits);
-// programmatic: literals may be decoded while sequences are, whose launch was the one before.
+// With `programmatic`, the launch may overlap with the previous one, launchZstdSequences.
 cudaError_t launchZstdLiterals(cudaStream_t stream, const ZstdParams& params, bool programmatic);
 cudaError_t loadZstdSequences(CudaTraits& traits);
 cudaError_t launchZstdSequences(cudaStream_t stream, const ZstdParams& params);
@@ -168,13 +174,12 @@ cudaError_t launchZstdExpand(cudaStream_t stream, const ZstdParams& params);
 cudaError_t loadZstdHash(CudaTraits& traits);
 cudaError_t launchZstdHash(cudaStream_t stream, const ZstdParams& params);
 
-// The transcoder of UASTC, with a kernel for each group of targets (SLUICE_UA_GROUP_*).
+// The transcoder of UASTC, with a kernel for each group of target formats (SLUICE_UA_GROUP_*).
 cudaError_t loadUastc(CudaTraits& traits);
 cudaError_t launchUastc(cudaStream_t stream, const UastcParams& params, uint32_t group);
-constexpr uint32_t kUastcThreads = 128; // blocks of a workgroup
+constexpr uint32_t kUastcThreads = 128; // threads of a block of uastc
 
-// The functions that a context calls to load its kernels: those of the components with which the
-// library is built.
+// The load functions of those components with which the library is built. A context calls them all.
 inline constexpr cudaError_t (*kKernelLoaders[])(CudaTraits&) = {
     loadStatus,      loadChecksum,
 #if SLUICE_HAVE_SUMS

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reductions: each block combines its share of the input; the last block to finish combines the
-// results of all, always in the same order. No block waits for another. This file also has the
-// first half of an f32 scan: a block takes one tile, and the sum before each tile stays in scratch.
+// Reductions: each block combines its share of the input, and the last block to finish writes the
+// result of all. No block waits for another. f32 sums are always added in the same order. This file
+// also has the first half of an f32 scan: it leaves in scratch the sum of all elements before each
+// tile.
 //
 // shaders/lib/reduce_main.glsl does the same without 64-bit atomics: each workgroup leaves a
 // partial result, whatever its type is. Here blocks add sums of 32-bit integers to one 64-bit word,
 // which also counts the blocks; that makes a short call 0.7 us faster. Maxima and 64-bit sums are
-// combined by atomics in one word too, beside a counter of blocks.
+// combined by atomics too, in one word, beside a word that counts the blocks.
 #include "cuda/kernels.h"
 #include "cuda/lib/launch.cuh"
 #include "cuda/lib/scan_tile.cuh"
@@ -18,18 +19,18 @@
 namespace sluice {
 namespace {
 
-// The head of the scratch, and the value behind it, as these kernels use them.
+// The first words of scratch, as these kernels use them.
 struct ReduceHead {
     uint32_t done;
     uint32_t sum; // for sums of 32-bit integers; `done` and `sum` are one 64-bit word
     uint32_t reserved[2];
-    // For maxima and 64-bit sums. With f32 sums the first partial result stands here.
+    // The result of maxima and 64-bit sums. For f32 sums, the list of partial results begins here.
     unsigned long long all;
 };
 static_assert(offsetof(ReduceHead, all) == SLUICE_LOOKBACK_HEAD, "partial results begin there");
 
-// Adds to a counter and returns what it was. A thread that sees the new count also sees everything
-// that this thread has written.
+// Adds to a counter and returns its previous value. A thread that sees the new value also sees
+// everything that this thread has written before.
 __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 {
     uint32_t before;
@@ -53,13 +54,14 @@ __device__ bool isLast(const ScanParams& params)
 // -----------------------------------------------------------------------------------------------
 // Reduction
 
-// Returns whether the command is so short that programmatic dependent launch pays.
+// Returns true if the command is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const ScanParams& params)
 {
     return params.maxCount <= kShortReduceElements;
 }
 
-// Returns the key that Op combines in place of an element. `Float` says that elements are f32.
+// Returns what Op combines for an element: its key if Op computes maxima of keys (scan_tile.cuh),
+// otherwise the element itself. `Float` means that keys are made from f32.
 template <typename Op, bool Float>
 __device__ typename Op::Value keyOf(typename Op::Value value, const ScanParams& params)
 {
@@ -86,9 +88,10 @@ struct Unit {
     }
 };
 
-// Returns the combined value of those elements that this thread takes. A round is kReduceLoads
-// units of each thread; the block takes every gridDim.x-th round. The last round is not whole. Its
-// block also takes the elements before the first unit and behind the last one.
+// Returns the combined value of all elements that this thread takes. A round is kReduceLoads units
+// of 16 bytes for each thread of a block; the block takes every gridDim.x-th round. The block that
+// takes the incomplete last round also takes the elements before the first unit and behind the last
+// one.
 template <typename Op, bool Float>
 __device__ typename Op::Value shareValue(const ScanParams& params)
 {
@@ -118,7 +121,7 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
             own[i] = Op::combine(
                 own[i], reinterpret_cast<const Unit<Op, Float>&>(loaded[i]).combined(params));
     }
-    // The last round belongs to this block.
+    // This block takes the incomplete last round.
     if (blockIdx.x == rounds % gridDim.x) {
         uint4 loaded[kReduceLoads];
 #pragma unroll
@@ -174,7 +177,7 @@ __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
         Value own = Op::identity();
         for (uint32_t index = threadIdx.x; index < gridDim.x; index += kReduceThreads) {
             own = Op::combine(own, loadPartial<Op, false>(params, index).value);
-            // Scratch is left zero.
+            // Every command must leave scratch zero, for the next one.
             storePartial(params, index, Run<Op, false>());
         }
         all = blockValue<Op>(own);
@@ -216,7 +219,8 @@ __global__ void __launch_bounds__(kReduceThreads)
 // -----------------------------------------------------------------------------------------------
 // The first half of an f32 scan
 
-// One block replaces each partial result by the run of those before it.
+// One block turns partial results into prefixes: it replaces each one by the combination of all
+// partial results before it.
 template <typename Op, bool Segmented>
 __device__ void scanPartials(const ScanParams& params,
                              typename ScanTile<Op, Segmented>::Shared& shared)

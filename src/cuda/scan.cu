@@ -7,8 +7,8 @@
 // rounds earlier. By then that tile's prefix is usually known, so no block waits for long. Tiles
 // that are incomplete, or not 16-byte aligned, are done one at a time.
 //
-// Sums of f32 depend on the order of the additions, so for these reduce.cu first adds up the tiles'
-// sums, always in the same order.
+// The result of an f32 sum depends on the order of the additions. So for these sums, reduce.cu
+// first adds up the tiles' sums, always in the same order.
 //
 // GLSL has two counterparts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no
 // asynchronous copies to shared memory (bulk_copy.cuh), so its ring also keeps tiles in registers,
@@ -23,14 +23,14 @@
 namespace sluice {
 namespace {
 
-// The scan of a warp's elements. A Run (runs.cuh) is neighbouring elements that were combined to
-// one value.
+// The results of a thread in the scan of a warp's elements. A Run (runs.cuh) is neighbouring
+// elements that were combined to one value.
 template <typename Op, bool Segmented>
 struct Scanned {
     using Tile = ScanTile<Op, Segmented>;
     using OneRun = Run<Op, Segmented>;
 
-    // For each row, the run of all elements of the warp that come before this thread's.
+    // For each row, the run of the warp's elements that come before this thread's in that row.
     OneRun starts[Tile::kRows];
     OneRun total; // all elements of the warp
 
@@ -68,7 +68,7 @@ struct Scanned {
     }
 };
 
-// Stores the value of all elements, if the caller wants it.
+// Stores the combined value of all elements, if the caller asked for it.
 template <typename Op>
 __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
 {
@@ -90,10 +90,10 @@ struct Scan {
     uint32_t tiles;
     bool inPlace;
 
-    // Waits for the prefix of `tile`, whose value has been published and whose elements have been
-    // scanned, and stores the tile. `before` is the run of the tile's elements before this warp's,
-    // `total` that of the whole tile. `leaves` says that the block has no other tile and leaves the
-    // look-back.
+    // Waits for the prefix of `tile` and stores the tile's results. The tile's value must have been
+    // published, and its elements scanned. `before` is the run of the tile's elements before this
+    // warp's, `total` that of the whole tile. `leaves` is true if the block has no other tile and
+    // leaves the look-back.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
                            const Scanned<Op, Segmented>& scanned, const OneRun& before,
                            const OneRun& total, bool leaves) const
@@ -121,7 +121,7 @@ struct Scan {
         scanned.scan(elements);
         OneRun total;
         const OneRun before = blockRunsBefore(scanned.total, runs, total);
-        // A single block has the only tile, so there is no prefix to wait for.
+        // A launch of one block has only one tile, so there is no prefix to wait for.
         if (gridDim.x == 1) {
             scanned.store(tile, elements, before, params.kind == SLUICE_KIND_INCLUSIVE);
             storeTotal<Op>(params, total.value);
@@ -133,15 +133,15 @@ struct Scan {
 
 #if __CUDA_ARCH__ >= 900
     // Takes and scans whole tiles until there are no more. Returns true if the block has also taken
-    // the ticket of the last tile, which is not whole; the caller then scans that tile.
+    // the ticket of the incomplete last tile, which the caller must then scan.
     __device__ bool scanByRing(uint32_t wholeTiles) const
     {
         extern __shared__ __align__(128) uint8_t stages[];
         __shared__ uint64_t arrived[kScanStages];
         __shared__ uint32_t tickets[kScanStages];
-        __shared__ typename Op::Value totals[kScanStages]; // stored and loaded by thread 0
+        __shared__ typename Op::Value totals[kScanStages]; // thread 0 stores and loads these
         __shared__ bool totalHeads[kScanStages];
-        __shared__ uint32_t beyond; // the first ticket that is not a whole tile's
+        __shared__ uint32_t beyond; // the first ticket that is not that of a whole tile
         uint32_t next = 0;          // thread 0's last ticket
         const auto load = [&](uint32_t stage) {
             if (next < wholeTiles) next = lookback.take();
@@ -160,14 +160,15 @@ struct Scan {
             for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 initBarrier(&arrived[stage]);
             fenceCopyEngine();
-            // Tickets are taken one by one, so that blocks that start together get tiles in turn.
+            // Tickets are taken one at a time, so that blocks that start together get interleaved
+            // tiles.
             for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 load(stage);
         }
         __syncthreads();
 
-        // The stages of the newest and of the oldest tile, and the parity of the newest one's
-        // barrier.
+        // `newest` and `oldest` are the stages of the newest and of the oldest tile, `parity` is
+        // the parity for which to wait at the barrier of the newest tile's copy.
         uint32_t newest = 0, oldest = 0, parity = 0;
         for (uint32_t round = 0; round < kScanAhead || tickets[oldest] < wholeTiles; ++round) {
             typename Tile::Elements elements;
@@ -197,12 +198,12 @@ struct Scan {
                 }
             }
             if (finishing) {
-                // `total` is valid in thread 0.
+                // `total` is valid in thread 0 only, which is the only one that needs it.
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    // A ticket is taken late, because from then on, until its tile has been
-                    // published, other blocks depend on this one.
+                    // The block takes a ticket as late as possible: once it has a ticket, the
+                    // blocks of later tiles depend on it until it publishes the tile's value.
                     load(oldest);
                 }
                 finish(tile, elements, scanned, before, total, false);
@@ -217,18 +218,18 @@ struct Scan {
     }
 #endif
 
-    // Scans all tiles of the block. Returns whether the block has left the look-back.
+    // Scans all tiles of the block. Returns true if it has already called lookback.leave().
     __device__ bool scanAll() const
     {
-        // Each tile has a block. If a block does not run yet, the blocks that need the value of its
-        // tile compute that value themselves.
+        // With this schedule, each block has one tile. If a block does not run yet, the blocks that
+        // need the value of its tile compute that value themselves.
         if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) scanTile(own);
             return own < tiles;
         }
 #if __CUDA_ARCH__ >= 900
-        // The host chooses this only if input and output are 16-byte aligned.
+        // The host chooses the ring only if input and output are 16-byte aligned.
         if (params.schedule == SLUICE_SCAN_BY_RING) {
             if (scanByRing(count / Tile::kElements)) scanTile(tiles - 1);
             return false;
@@ -269,8 +270,8 @@ __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     lookback.clean(tiles);
 }
 
-// Scans sums of f32, one tile per block. reduce.cu has left the prefix of each tile in scratch; a
-// single tile needs none.
+// Scans sums of f32, one tile per block. If there are several tiles, reduce.cu has left the prefix
+// of each in scratch.
 template <bool Segmented>
 __global__ void __launch_bounds__(kScanThreads)
     scanF32Kernel(const __grid_constant__ ScanParams params)
@@ -294,8 +295,8 @@ __global__ void __launch_bounds__(kScanThreads)
     const OneRun before = blockRunsBefore(scanned.total, runs, total);
     scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
     if (blockIdx.x == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
-    // Scratch must be left zero, as it was found. All threads have read this entry: they did so
-    // before the barrier in blockRunsBefore.
+    // Scratch must be left zero for the next command. The entry may be cleared here, because all
+    // threads have read it before the barrier in blockRunsBefore.
     if (hasPartials && threadIdx.x == 0) storePartial(params, blockIdx.x, OneRun());
 }
 

@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(kThreads) zstdLiteralsKernel(ZstdParams params
 {
     const uint32_t warp = uniform(warpIndex());
     zstdLiterals(params, blockIdx.x * kGroupsPerWorkgroup + warp, warp);
-    // The sequences are not needed here, but the launch behind this one waits only for this one.
+    // Literals do not need the sequences, but the next launch needs both and waits only for this
+    // launch. So this launch must end after the one that decodes the sequences.
     waitForPreviousLaunch();
 }
 

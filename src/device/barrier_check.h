@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds missing barriers: two dispatches of a command buffer that touch the same memory, of which
-// at least one writes, without a barrier between them. Synchronization validation cannot find
+// Finds missing barriers: places where two dispatches of a command buffer touch the same memory, at
+// least one of them writes, and no barrier is between them. Synchronization validation cannot find
 // these, because it does not see memory that is accessed through device addresses.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Checks one command buffer at a time.
+// Looks for missing barriers in one command buffer at a time.
 class BarrierCheck {
 public:
     // Begins a command buffer.

@@ -37,7 +37,7 @@ public:
     {
         // `new` may throw std::bad_alloc, which device.cpp catches.
         const uint64_t room = wordsEnd(size);
-        // True only where size_t has 32 bits.
+        // This can be true only if size_t has 32 bits.
         if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY;
         void* const block = ::operator new(size_t(room), kAlignment);
         m_blocks.insert(block);

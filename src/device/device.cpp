@@ -139,10 +139,10 @@ SluiceStatus openTested(const SluiceDeviceProperties& chosen, SluiceDeviceInfo i
         }
         device.reset();
         failedTiers += one + ": the self-test of " + failed + " fails\n";
-        // The list goes on with tiers that emulate other subgroup sizes, which are only for tests.
+        // The tiers after emu32 emulate other subgroup sizes and are only for tests.
         if (one == "emu32") break;
     }
-    // Join the lines by semicolons, without the last line's end.
+    // The error text has one line, so replace line ends by semicolons and drop the last one.
     failedTiers.resize(failedTiers.empty() ? 0 : failedTiers.size() - 1);
     std::replace(failedTiers.begin(), failedTiers.end(), '\n', ';');
     return fail(SLUICE_ERROR_UNSUPPORTED, failedTiers, error);

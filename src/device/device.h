@@ -17,7 +17,7 @@ namespace sluice {
 
 class Device {
 public:
-    virtual ~Device() = default; // the destructors of backends wait for the device and free all
+    virtual ~Device() = default; // each backend's destructor waits for the device and frees all
 
     // These functions do what the C functions of the same names do (sluice_device.h):
     // sluiceAllocate and so on. gpuMilliseconds receives the time that the commands took.
@@ -36,9 +36,9 @@ public:
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
 
-// The list functions append the devices of a backend, if its driver is installed and the build has
-// the backend. The open functions open a device by its index in SluiceDeviceProperties. On failure
-// `error` says why.
+// listXDevices appends the devices of a backend to the list, or none if the driver is not installed
+// or the build lacks the backend. openXDevice opens the device with this
+// SluiceDeviceProperties::index. On failure `error` says why.
 void listVulkanDevices(DeviceList& list);
 SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
@@ -53,8 +53,7 @@ SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, st
 // the function returns one only if the test could not run.
 SluiceStatus testDevice(Device& device, std::string& failed);
 
-// Copies `text` to a text field of SluiceDeviceProperties. What the field has no room for is cut
-// off.
+// Copies `text` to a text field of SluiceDeviceProperties. Text that does not fit is cut off.
 template <size_t Size>
 void setText(char (&field)[Size], const std::string& text)
 {

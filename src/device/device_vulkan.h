@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Internal header: the Vulkan objects of a device of the convenience layer. The tool's benchmark of
-// the driver's own decoders needs them, and so do tests that create contexts with other parameters.
+// Internal header: the Vulkan objects of a device of the convenience layer. They are for the tool's
+// benchmark of the driver's own decoders, and for tests that create contexts with other parameters.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

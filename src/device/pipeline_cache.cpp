@@ -58,8 +58,8 @@ std::string hexadecimal(const uint8_t* bytes, size_t count)
     return text;
 }
 
-// Returns whether the driver's data is from this driver and device, by the header that Vulkan
-// prescribes for the start of that data (VkPipelineCacheHeaderVersionOne).
+// Returns whether `data` is from this driver and device. To find out, it reads the header that
+// Vulkan prescribes at the start of such data (VkPipelineCacheHeaderVersionOne).
 bool isDriversOwn(const std::vector<uint8_t>& data, const VkPhysicalDeviceProperties& device)
 {
     uint32_t words[4];
@@ -92,7 +92,7 @@ bool isPairOfNumbers(const std::string& text)
            text.find_first_not_of(kDigits, dash + 1) == text.npos;
 }
 
-// Returns whether `name` is one that temporaryBeside(file) may return. `file`: a name without its
+// Returns whether `name` could be the name of temporaryBeside(file). Both are names without a
 // folder.
 bool isTemporaryOf(const std::string& file, const std::string& name)
 {
@@ -102,8 +102,8 @@ bool isTemporaryOf(const std::string& file, const std::string& name)
            isPairOfNumbers(name.substr(start.size(), name.size() - start.size() - end.size()));
 }
 
-// Returns whether a name has the form that the constructor of PipelineCacheFile gives to files in
-// the user's cache folder.
+// Returns whether `name` is a cache file's name in the user's cache folder, as the constructor of
+// PipelineCacheFile makes it: pipelines-VENDOR-DEVICE-UUID.bin.
 bool isUsualName(const std::string& name)
 {
     const std::string start = kPrefix, end = ".bin";

@@ -13,9 +13,9 @@
 
 namespace sluice {
 
-// The file: a header and the driver's data. The header identifies the driver and has a checksum. It
-// is compared before the driver gets the data, because drivers are known to crash on data that is
-// damaged or another driver's.
+// The file holds a header and the driver's data. The header identifies the driver and has a
+// checksum. Both are checked before the driver gets the data, because drivers are known to crash on
+// damaged data and on another driver's data.
 class PipelineCacheFile {
 public:
     // The limit for a file, and for all files in the user's cache folder together.

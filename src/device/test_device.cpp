@@ -20,7 +20,7 @@ constexpr Name kNames[] = {{SLUICE_KERNELS_GDEFLATE_LINEAR, "GDeflate"},
                            {SLUICE_KERNELS_FLOAT, "the float codec"},
                            {SLUICE_KERNELS_FILTER, "filters"}};
 
-// Device memory that is released at the end of the block.
+// Device memory that is released when this object goes out of scope.
 struct Memory {
     Device& device;
     SluiceBuffer buffer{};

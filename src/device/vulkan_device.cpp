@@ -167,7 +167,8 @@ private:
         VkBuffer buffer = VK_NULL_HANDLE;
         VkDeviceMemory memory = VK_NULL_HANDLE;
     };
-    // A command buffer with its pool. The device has one for its user and one for copies.
+    // A command buffer with its pool. The device has one for the commands of its user (sluiceBegin)
+    // and one for copies.
     struct Recording {
         VkCommandPool pool = VK_NULL_HANDLE;
         VkCommandBuffer commands = VK_NULL_HANDLE;
@@ -208,7 +209,7 @@ private:
     SLUICE_DEVICE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
     Recording m_user, m_copy;
-    bool m_recording = false; // between begin() and submit()
+    bool m_recording = false; // true between begin() and submit()
     VkFence m_fence = VK_NULL_HANDLE;
     VkQueryPool m_queries = VK_NULL_HANDLE;
     Memory m_staging;
@@ -364,7 +365,7 @@ SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
     return failed;
 }
 
-// Creates a pool, if there is none, and its command buffer.
+// Creates the recording's command pool, if it has none yet, and its command buffer.
 VkResult VulkanDevice::createRecording(Recording& recording)
 {
     const VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,

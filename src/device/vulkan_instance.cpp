@@ -281,8 +281,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
 
     const VkPhysicalDeviceFeatures core = m_features.features;
     m_features.features = {};
-    // shaderInt64 and the two features for stores and atomics are also needed by GPU-assisted
-    // validation, which adds checks to shaders.
+    // GPU-assisted validation adds checks to shaders. These checks need shaderInt64 and the two
+    // features for stores and atomics, so they stay enabled.
     m_features.features.shaderInt64 = core.shaderInt64;
     m_features.features.shaderInt16 = core.shaderInt16;
     m_features.features.vertexPipelineStoresAndAtomics = core.vertexPipelineStoresAndAtomics;

@@ -72,8 +72,8 @@ private:
 // chain() is what vkCreateDevice takes.
 class VulkanFeatureChain {
 public:
-    // pipelineStatistics: whether to enable, where the driver has it, the extension by which it
-    // reports statistics of compiled pipelines, such as their registers.
+    // pipelineStatistics: whether to enable the extension by which a driver reports statistics of
+    // compiled pipelines, such as their registers. A driver without it is no error.
     VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                        bool pipelineStatistics);
     ~VulkanFeatureChain();

@@ -57,22 +57,22 @@ public:
                    : (uint64_t(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
     }
 
-    // The entries of assets come first, then those of shares.
+    // In the table, the entries of assets come before the entries of shares.
     uint32_t entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
     uint32_t kind(uint32_t number) const
     {
         return isShared(m_archive) ? m_assets[size_t(number) * assetBytes + assetReserved]
                                    : uint32_t(entryAsset);
     }
-    // Returns the index of the entry whose extent (a range of the file) holds an asset's tiles: the
-    // entry of its share if the asset is a part, otherwise the asset's own.
+    // Returns the index of the entry whose extent (a range of the file) holds an asset's tiles. For
+    // a part it is the entry of the share, otherwise the asset's own entry.
     uint32_t tilesEntry(uint32_t asset) const
     {
         return kind(asset) == entryPart ? m_archive.assetCount + entry(asset).tileChecksum : asset;
     }
 
-    // Returns the index of the entry whose extent comes next in the file, or kNoSuccessor. The
-    // successor of a part is the next part of its share.
+    // Returns the index of the entry whose extent (the range of the file with its tiles) comes next
+    // in the file, or kNoSuccessor. The successor of a part is the next part of its share.
     uint32_t successor(uint32_t number) const
     {
         if (m_archive.versionMajor != kArchiveVersionMajor)
@@ -81,8 +81,8 @@ public:
     }
 
     // Returns the index of the entry whose extent comes first in the file. If the successors are
-    // valid, it is the only entry with an extent that is no entry's successor. So the xor of all
-    // entries with extents and all their successors is its index.
+    // valid, every other entry with an extent is the successor of exactly one entry. So in the xor
+    // of all entries with extents and of all successors, every entry but the first cancels out.
     uint32_t first() const
     {
         uint32_t first = 0;
@@ -94,9 +94,9 @@ public:
         return first;
     }
 
-    // Returns whether the chain of successors visits every extent exactly once. It does if it
-    // reaches its end after as many steps as there are extents: a chain that visits an entry twice
-    // runs in a circle and has no end.
+    // Returns whether the chain of successors visits every extent exactly once. This is so if the
+    // chain ends after as many steps as there are extents. A chain that visits an entry twice runs
+    // in a circle and never ends.
     bool checkOrder() const
     {
         uint32_t left = 0;
@@ -108,13 +108,14 @@ public:
         return left == 0 && number == kNoSuccessor;
     }
 
-    // Returns whether the parts of a share are linked in the order of their names and cover the
-    // whole share. Adds their number to `parts`. The caller has checked the entries.
+    // Returns whether the parts of a share (the small assets in its tiles) are linked in the order
+    // of their names and cover all of it. Adds their number to `parts`. The entries have been
+    // checked.
     bool checkShare(uint32_t share, uint32_t& parts) const
     {
         const Entry whole = entry(m_archive.assetCount + share);
         uint64_t end = 0;
-        uint32_t least = 0; // the next part's index must be at least this, so the loop ends
+        uint32_t least = 0; // the least index of the next part; it rises, so the loop ends
         for (uint32_t at = whole.nameOffset; at != kNoSuccessor; at = successor(at)) {
             if (at < least || at >= m_archive.assetCount || kind(at) != entryPart) return false;
             const Entry part = entry(at);
@@ -138,15 +139,15 @@ public:
         return parts == 0;
     }
 
-    // Returns the end of an extent, which is where the next extent starts. The caller has checked
-    // the order of the extents.
+    // Returns where the extent of an entry ends (the range of the file with its tiles). That is
+    // where the next extent starts. The caller has checked the order of the extents.
     uint64_t extentEnd(uint32_t asset) const
     {
         const uint32_t next = successor(asset);
         return next != kNoSuccessor ? entry(next).offset : m_archive.indexOffset;
     }
 
-    // Finds the parameter block at an offset: a u32 with its size, a multiple of 4, and its bytes.
+    // Finds the parameter block at an offset: a u32 size (a multiple of 4) and that many bytes.
     bool findBlock(uint32_t offset, const uint8_t*& block, uint32_t& size) const
     {
         if (offset % 4 != 0 || m_archive.blockBytes < 4 || offset > m_archive.blockBytes - 4)
@@ -156,7 +157,7 @@ public:
         return size % 4 == 0 && size <= m_archive.blockBytes - 4 - offset;
     }
 
-    // Gets an entry's parameter block. If it has none, the results are NULL and 0.
+    // Gets an entry's parameter block, or NULL and 0 if the entry has none.
     void getParameters(const Entry& one, const void*& parameters, uint32_t& size) const
     {
         const uint8_t* block = nullptr;
@@ -174,8 +175,8 @@ private:
     const char* m_names;
 };
 
-// Returns whether an entry's extent is valid. A part has no extent: its tile count and tile size
-// must be 0, and it must name an existing share.
+// Returns whether an entry's extent is valid. A part (an asset in a share) has no extent: its tile
+// count and tile size must be 0. Instead it must name an existing share.
 bool checkExtent(const SluiceArchive& archive, const Index& index, uint32_t number,
                  const Entry& entry)
 {
@@ -217,9 +218,9 @@ SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, uint32
                                                 : SLUICE_ERROR_FORMAT;
 }
 
-// Checks that an asset's name follows the previous one, in the order of names and without a gap
-// between the two. The caller has checked the assets before it. nameEnd: the end of the previous
-// name; becomes the end of this one.
+// Checks that an asset's name is greater than the name before it and follows it without a gap. The
+// caller has checked all assets before this one. nameEnd: where the previous name ends; receives
+// where this name ends.
 bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset, uint32_t& nameEnd)
 {
     const Entry entry = index.entry(asset);
@@ -232,7 +233,7 @@ bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset,
 // The content of SluiceArchiveTileReader::state.
 struct TileReaderState {
     Xxh32 hash;
-    uint64_t size; // of the asset
+    uint64_t size; // decoded bytes of all tiles
     uint64_t extentOffset, extentSize;
     uint64_t outputOffset; // sum of the decoded sizes of the tiles so far
     uint64_t dataEnd;      // end of the tiles so far, from the start of the extent
@@ -246,7 +247,8 @@ struct TileReaderState {
     uint32_t hasEqualTiles; // SluiceArchiveAsset::hasEqualTiles
     uint32_t takesEqualTiles; // sluiceTakeEqualArchiveTiles was called
     const uint8_t* parameters;
-    // For each word of the parameters a FilterCheck: the result for the filter that begins there.
+    // For each word of the parameters, a FilterCheck: what is known about a filter that begins
+    // there.
     uint8_t* checked;
 };
 enum FilterCheck : uint8_t {
@@ -260,8 +262,8 @@ static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state))
 // (sluiceRememberArchiveFilters), checks it only once. Errors: FORMAT, VERSION.
 SluiceStatus checkFilterOnce(TileReaderState& state, uint32_t filterOffset)
 {
-    // An offset outside the block has no place in `checked`. It need not be remembered, since
-    // checkFilterItem refuses it at once.
+    // An offset outside the block has no entry in `checked`. It needs none, since checkFilterItem
+    // refuses it at once.
     const uint32_t word = filterOffset / 4 - 1;
     uint8_t* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
                              word < state.parameterSize / 4
@@ -276,10 +278,10 @@ SluiceStatus checkFilterOnce(TileReaderState& state, uint32_t filterOffset)
     return status;
 }
 
-// Returns whether a tile's stored bytes can be those of an earlier tile. They are if they lie
-// between the file's header and the extent, or in the extent between its records and the end of its
-// tiles so far. tile.offset is relative to the extent; a negative one, modulo 2^64, points before
-// it.
+// Returns whether a tile's stored bytes may be those of an earlier tile. They must lie before the
+// extent and behind the file's header, or inside the extent between its records and the end of the
+// tiles so far. tile.offset counts from the start of the extent; if the bytes lie before the
+// extent, it is negative (modulo 2^64).
 bool isEarlier(const TileReaderState& state, const SluiceArchiveTile& tile)
 {
     const uint64_t back = 0 - tile.offset;
@@ -290,7 +292,7 @@ bool isEarlier(const TileReaderState& state, const SluiceArchiveTile& tile)
            tile.storedSize <= state.dataEnd - tile.offset;
 }
 
-// Parses and checks a tile record. last: it is the last one of the extent. Errors: FORMAT,
+// Parses and checks a tile record. last: the tile is the extent's last one. Errors: FORMAT,
 // UNSUPPORTED (the stored bytes are those of an earlier tile, but the caller has not called
 // sluiceTakeEqualArchiveTiles).
 SluiceStatus parseRecord(TileReaderState& state, bool last, const uint8_t* record,
@@ -328,13 +330,13 @@ SluiceStatus parseRecord(TileReaderState& state, bool last, const uint8_t* recor
     return isOwn || state.takesEqualTiles != 0 ? SLUICE_OK : SLUICE_ERROR_UNSUPPORTED;
 }
 
-// Checks the sizes that the header of an archive with a coded index states. They bound the memory
-// that a small file may ask for: the coded index contains all entries and blocks, so it cannot be
-// smaller than these.
+// Checks the sizes in the header of an archive with a coded index, so that a small file cannot ask
+// for much memory. The coded index contains all entries and blocks, so its size bounds theirs.
 bool checkCodedSize(const SluiceArchive& archive)
 {
     const uint64_t coded = archive.codedIndexSize;
-    // Version 3 must have a share. Version 4 need not, so 1 is added for it.
+    // Version 3 needs at least one share. Version 4 does not: there the difference of the versions
+    // is 1, so the sum is not 0.
     return archive.shareCount + (archive.versionMajor - kArchiveVersionShared) != 0 &&
            archive.assetCount != 0 && archive.shareCount <= archive.assetCount &&
            coded <= kMaxCodedBytes && archive.blockBytes <= coded &&

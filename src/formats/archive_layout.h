@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// The first byte is not ASCII and the last is a line feed. So a transfer in text mode, which strips
-// bit 7 or converts line ends, damages the magic.
+// The first byte is not ASCII, and the last byte is a line feed. So the magic shows whether a
+// transfer in text mode, which strips bit 7 or converts line ends, has damaged the file.
 constexpr uint8_t kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
 constexpr uint32_t kArchiveVersionMajor = 1;
 constexpr uint32_t kArchiveVersionOrdered = 2; // major version with extents in any order
@@ -59,19 +59,20 @@ enum AssetField : uint32_t {
 };
 constexpr uint32_t kNoParameters = 0xffffffffu;
 
-// The kinds of entries since version 3. In the table, the entries of shares follow those of assets.
-// The entry of a part has the index of its share at assetTileChecksum, and the part's offset in the
-// decoded share at assetOffset. The entry of a share has the index of its first part at
+// The kinds of table entries since version 3: an asset with tiles of its own, a part (an asset
+// inside a share), or a share (the tiles that several small assets have together). The entries of
+// shares follow those of assets and parts. A part has the index of its share at assetTileChecksum,
+// and its offset in the decoded share at assetOffset. A share has the index of its first part at
 // assetNameOffset.
 enum ArchiveEntryKind : uint32_t {
     entryAsset = 0,
     entryPart = 1,
     entryShare = 2,
 };
-constexpr uint64_t kPartAlignment = 16; // of a part's offset in the decoded share
+constexpr uint64_t kPartAlignment = 16; // alignment of parts in the decoded share, in bytes
 
-// Since version 2, the successors follow the table, a u32 for each entry: the index of the entry
-// whose extent comes next in the file or, for a part, of the next part of its share.
+// Since version 2, a list of successors follows the table. It has a u32 for each entry: the index
+// of the entry whose extent comes next in the file or, for a part, of the next part of its share.
 constexpr uint32_t kSuccessorBytes = 4;
 constexpr uint32_t kNoSuccessor = 0xffffffffu;
 
@@ -85,16 +86,17 @@ enum RecordField : uint32_t {
     recordBytes = SLUICE_ARCHIVE_RECORD_SIZE,
 };
 
-// Since version 3 the index is stored in coded form, cut into pieces. A piece is a Gstd tile, or
-// plain if its stored and coded sizes are equal. The limits below keep a small file from asking for
-// much memory.
+// Since version 3 the index is stored in coded form, cut into pieces. A piece is stored as a Gstd
+// tile, or uncompressed if its stored and coded sizes are equal. The limits below keep a small file
+// from asking for much memory.
 constexpr uint32_t kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
 constexpr uint32_t kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
 constexpr uint32_t kMaxCodedBytes = 1u << 28;
 constexpr uint32_t kMaxIndexRatio = 64; // the most coded bytes for each stored byte
 constexpr uint32_t kMinCodedEntryBytes = 4;
 constexpr uint32_t kIndexScratchBytes = 1u << 18; // memory for decoding the pieces of an index
-// The head of a coded entry has an ArchiveEntryKind in bits 0 and 1, and these flags:
+// The number at the beginning of a coded entry: an ArchiveEntryKind in bits 0 and 1, and these
+// flags.
 constexpr uint32_t kCodedType = 4, kCodedParameters = 8; // a type or parameters follow
 
 inline uint64_t alignArchive(uint64_t offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
@@ -124,7 +126,8 @@ constexpr uint32_t kCodecsItem = 4; // the kind of an item that names codecs of 
 inline uint32_t itemSize(const uint8_t* item) { return loadLe32(item + 4); }
 
 // Checks the items of a parameter block of `size` bytes. Errors: FORMAT (an item does not fit into
-// the block), VERSION (a reader must know an item's kind; no known kind is marked so).
+// the block), VERSION (an item has the flag that a reader must know its kind; the kinds that this
+// reader knows never have it).
 inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
 {
     SluiceStatus status = SLUICE_OK;
@@ -132,15 +135,15 @@ inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
         if (size - at < kItemHead || itemSize(block + at) > size - at - kItemHead)
             return SLUICE_ERROR_FORMAT;
         if ((loadLe16(block + at + 2) & 1) != 0) status = SLUICE_ERROR_VERSION;
-        // `at` does not exceed `size`, since `size` is a multiple of 4.
+        // Rounding up does not move `at` beyond `size`, since `size` is a multiple of 4.
         at += kItemHead + uint32_t(alignUp(itemSize(block + at), 4));
     }
     return status;
 }
 
-// Checks a filter in a parameter block. filterOffset: the offset of its item, as tile records have
-// it, from the u32 before the block. Errors: FORMAT (there is no room for an item, or the filter is
-// invalid), VERSION.
+// Checks a filter in a parameter block. filterOffset: the offset of the filter's item, counted from
+// the u32 before the block, as in tile records; the first item is at 4. Errors: FORMAT (there is no
+// room for an item, or the filter is invalid), VERSION (the item is no filter, or a newer one).
 inline SluiceStatus checkFilterItem(const uint8_t* block, uint32_t blockSize, uint32_t filterOffset)
 {
     if (filterOffset % 4 != 0 || filterOffset < 4 || block == nullptr || blockSize < kItemHead ||
@@ -180,9 +183,10 @@ bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
     if (count == 0) return true;
     const std::string_view last = nameAt(count - 1);
     if (last >= name) return false;
-    // Suppose that a file F is a folder of `name`: `name` begins with F and '/'. All names between
-    // F and `name` in the order begin with F, so `last` does. `last` does not go on with '/' after
-    // F, or it would have been refused. So F must be the whole common start of `last` and `name`.
+    // Suppose that a valid name F is a folder of `name`: `name` begins with F and '/'. All names
+    // that are sorted between F and `name` begin with F, and `last` is one of them, or F itself.
+    // `last` does not begin with F and '/', since it is valid. So F is the longest common prefix of
+    // `last` and `name`, and only this prefix has to be looked up.
     size_t common = 0;
     while (common < last.size() && last[common] == name[common])
         ++common; // stays below name.size(), since `name` is greater than `last`

@@ -41,9 +41,10 @@ public:
         return true;
     }
 
-    // Returns whether the symbol has a code of `length` bits. The last 1 to 8 bits of such a code
-    // are the first bits of an index into a row of the right depth. So the code exists if all
-    // entries of a row whose indices begin with certain bits hold the symbol: `run` of them.
+    // Returns whether the symbol has a code of `length` bits. A look-up uses 8 bits at a time as an
+    // index into a row. The last 1 to 8 bits of the code are the highest bits of such an index, and
+    // its lower bits may have any value. So the code exists if a row of the right depth has an
+    // aligned group of `run` entries that all hold the symbol.
     bool hasCode(uint32_t symbol, uint32_t length) const
     {
         const uint32_t bytes = divideUp(length, 8u), run = 1u << (bytes * 8 - length);
@@ -82,7 +83,7 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
     const uint8_t* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
     Rows rows(luts, unit.lutRows - 1, form);
     if (!rows.follow()) return "luts: a pointer leads to a row that is not there";
-    uint64_t space = 0; // the share of all codes that symbols use, in units of 2^-32
+    uint64_t space = 0; // Kraft sum of the symbols' codes, in units of 2^-32
     for (uint32_t symbol = 0; symbol < kDf11RowBytes; ++symbol) {
         const uint32_t length = lengths[symbol];
         if (length == 0) continue;
@@ -97,8 +98,8 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
             return "luts: an exponent has a length, but no code of that length";
         space += uint64_t(1) << (32 - length);
     }
-    // The rest must be the space of one more code, the end (docs/format.md, 5.2), which is not in
-    // the table of lengths.
+    // One more code, the end code (docs/format.md, 5.2), is not in the table of lengths. So the
+    // code space that the symbols leave must be that of exactly one code, a power of two.
     const uint64_t whole = uint64_t(1) << 32, free = space < whole ? whole - space : 0;
     if (free == 0 || (free & (free - 1)) != 0)
         return "luts: the lengths do not make a complete code";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The two forms of a unit, DFloat11 and ECF8, and functions for the sizes of its tables. The
-// numbers are those of shaders/lib/layout/df11.h.
+// The two forms of a unit (tensors under one code), DFloat11 and ECF8, and the sizes of a unit's
+// tables. The numbers are those of shaders/lib/layout/df11.h.
 #pragma once
 
 #include <sluice/sluice.h>

@@ -103,7 +103,7 @@ struct FilterSection {
     uint32_t stride() const { return offsetOf(columnCount); }
 };
 
-// The places of one byte of every record in a filtered section: record i has it at
+// The places of one byte of every record in a filtered section. The byte of record i is at offset
 // start + i * step.
 struct FilterPlane {
     uint32_t start, step;
@@ -112,7 +112,7 @@ struct FilterPlane {
 // section.stride() planes.
 void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes);
 
-// Reads a description section by section.
+// Reads the description of a filter, section by section.
 class FilterReader {
 public:
     // `description` has `size` bytes, a multiple of 4 and at most kFilterMaxBytes.
@@ -120,9 +120,9 @@ public:
 
     // Reads the next section. Returns false at the end or after an error; status() says which.
     bool next(FilterSection& section);
-    // Adds the decoding steps of the section that was read last to those of the tile. bytes: the
-    // size of that section. Returns false if the tile has too many steps, which would make its
-    // decoding slow.
+    // Adds the steps of the section that was read last to those of the tile. bytes: the size of
+    // that section. Steps measure how long decoding takes (docs/format.md, 8.6). Returns false if
+    // the tile has more steps than are allowed.
     bool addSteps(uint32_t bytes);
     // Errors: FORMAT (a rule is broken), VERSION (another version, or unknown predictors or flags).
     SluiceStatus status() const;
@@ -130,16 +130,16 @@ public:
 private:
     const uint8_t* m_description;
     FilterReading m_reading = {};
-    FilterSectionWords m_words = {}; // of the section read last
+    FilterSectionWords m_words = {}; // words of the section that was read last
 };
 
-// Returns OK if every section is valid. Steps of a section of size kFilterRest are not counted
-// here, because they depend on the tile; forEachSection counts them.
+// Returns OK if every section of a description is valid. The steps (addSteps) of a section of size
+// kFilterRest are not counted here, because they depend on the tile; forEachSection counts them.
 SluiceStatus checkFilter(const void* description, size_t size);
 
 // Calls take(section, begin, bytes) for each section of a tile of `size` bytes. Sets `end` to the
 // end of the last section. Stops and returns false if take() returns false, if a section does not
-// fit into the tile, or if the sections need too many steps.
+// fit into the tile, or if the sections need too many steps (addSteps).
 template <typename Take>
 bool forEachSection(FilterReader& reader, uint32_t size, uint32_t& end, Take take)
 {
@@ -181,8 +181,8 @@ inline uint32_t zigzag(uint32_t value, uint32_t bits)
     return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & valueMask(bits);
 }
 
-// Returns the prediction of a wavefront predictor (gradient, median or average). isSigned: it
-// compares the neighbours as signed numbers.
+// Returns the prediction of gradient, median or average, which read the row above. isSigned: the
+// predictor compares the neighbours as signed numbers.
 inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, uint32_t upLeft,
                         uint32_t bits, bool isSigned)
 {
@@ -192,9 +192,9 @@ inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, u
     return (guess - bias) & mask;
 }
 
-// Calls take(i, prediction) for each record i = 0 .. count - 1. at(j) returns the value of record
-// j. It is called only for j < i, so that the function serves both to apply a filter and to undo
-// it, when take(i, prediction) makes the value of record i.
+// Calls take(i, prediction) for each record i = 0 .. count - 1. at(j) returns the value of record j
+// and is called only for j < i. So a caller can also undo a filter: its take(i, prediction) makes
+// the value of record i.
 template <typename At, typename Take>
 void predictAll(const FilterColumn& column, uint32_t count, uint32_t width, uint32_t first, At at,
                 Take take)

@@ -28,10 +28,11 @@ constexpr uint64_t kMaxCount = 1ull << 40;
 struct Layout {
     uint32_t bytes;        // bytes of an element
     uint32_t mantissaBits; // bits of the mantissa that are not coded
-    uint32_t exponentBits; // bits that are coded; may include the highest of the mantissa
-    // Raw bits are those that are not coded: the sign, and below it the rest of the mantissa. Of an
-    // element's raw bits the lowest 16 are stored in a plane of 2-byte words, the next 8 in a plane
-    // of bytes, the rest in a plane of bits; planes for which there are too few bits are missing.
+    uint32_t exponentBits; // bits that are coded; may include the highest bit of the mantissa
+    // Raw bits are those that are not coded: the sign, and below it the remaining mantissa bits.
+    // The lowest 16 raw bits of an element are stored in a plane of 2-byte words, the next 8 in a
+    // plane of bytes, the remaining ones in a plane of bits. A plane is missing if too few bits are
+    // left for it.
     constexpr uint32_t rawBits() const { return bytes * 8 - exponentBits; }
     constexpr bool hasWords() const { return rawBits() >= 16; }
     constexpr bool hasBytes() const { return rawBits() % 16 >= 8; }

@@ -8,7 +8,7 @@
 
 namespace sluice::floats {
 
-// Byte offsets of the head's fields.
+// Byte offsets of the fields in the head of a stored tile.
 enum TileField : uint32_t {
     tileType = 0,      // u32: SluiceFloatType
     tileElements = 4,  // u32
@@ -17,7 +17,7 @@ enum TileField : uint32_t {
     tileHeaderBytes = 16,
 };
 
-// Offsets of the parts after the head, multiples of 16.
+// Offsets in a stored tile of the parts that follow the head. They are multiples of 16.
 struct TileParts {
     uint64_t lengths, index, raw, words;
 };

@@ -8,7 +8,7 @@
 namespace sluice::fse {
 namespace {
 
-// Reads bits of a description, from the lowest bit of each byte up. Past the end, bits are 0.
+// Reads bits of a table's description, from the lowest bit of each byte up; 0 past the end.
 class BitReader {
 public:
     BitReader(const uint8_t* bytes, size_t size) : m_bytes(bytes), m_size(size) {}
@@ -56,8 +56,8 @@ uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols
     uint32_t left = 1u << result.log; // states that have no symbol yet
     while (left > 0) {
         if (result.symbols >= maxSymbols) return SLUICE_TILE_BAD_CODE;
-        // The next number is one of 0 .. left + 1. It takes `bits` bits, but the smallest ones, of
-        // which there are `shorter`, take one bit less.
+        // The next number is in 0 .. left + 1. It takes `bits` bits, except that the smallest
+        // `shorter` numbers take one bit less.
         const uint32_t bits = floorLog2(left + 1) + 1, shorter = (1u << bits) - 1 - (left + 1);
         uint32_t value = reader.peek(bits - 1);
         if (value < shorter) {

@@ -10,7 +10,7 @@ namespace sluice::fse {
 constexpr uint32_t kMinLog = 5, kMaxSymbols = 256;
 
 // Says how many of the 2^log states of a table each symbol gets. A count of -1 means a probability
-// of less than one state; the symbol gets one.
+// of less than one state; the symbol gets one state.
 struct Distribution {
     uint32_t log = 0, symbols = 0;
     uint32_t bytes = 0; // size of the description

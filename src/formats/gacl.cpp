@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Describes the transforms of DirectStorage's GACL as filters (docs/format.md, 8). A transform
-// moves each part of a block to a stream of its own. So do columns that are not joined, and a part
-// of 6 bytes is two joined columns.
+// moves each part of a texture block to a stream of its own, which a filter does with a column that
+// is not joined to others. A part of 6 bytes takes two columns, of 2 and 4 bytes, which are joined.
 #include <sluice/sluice_filter.h>
 
 #include "layout/filter.h"
@@ -15,7 +15,7 @@ constexpr uint32_t kMostRuns = SLUICE_GACL_DESCRIPTION_SIZE / 4 - 2;
 struct Transform {
     uint32_t number;
     uint32_t blockBytes;
-    uint32_t together; // blocks behind the last whole group of this many stay where they are
+    uint32_t together; // blocks move in groups of this many; those after the last full group stay
     uint32_t runCount;
     uint32_t runs[kMostRuns]; // words of the description
 };

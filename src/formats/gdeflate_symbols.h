@@ -20,8 +20,8 @@ constexpr uint32_t kMaxShortMatch = 257; // longer matches use the last slot, wi
 constexpr uint32_t kEndOfBlock = 256;
 constexpr uint32_t kFirstLength = 257;
 constexpr uint32_t kLengthSlots = 29;
-// The header of a block may list code lengths for kMaxSymbols symbols, but the last two symbols
-// must not occur in the block.
+// The header of a block may list code lengths for kMaxSymbols symbols, but only the first
+// kLitLenSymbols of them may occur in the block.
 constexpr uint32_t kLitLenSymbols = kFirstLength + kLengthSlots;
 constexpr uint32_t kMaxSymbols = SLUICE_GD_LITLEN_SYMS;
 constexpr uint32_t kDistanceSymbols = SLUICE_GD_DIST_SYMS;
@@ -47,21 +47,22 @@ constexpr uint32_t staticLength(uint32_t symbol)
     return symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
 }
 
-// These return the number of extra bits and the smallest length of a slot. Slots 0 to 27 are those
-// of DEFLATE.
+// Returns the number of extra bits of a length slot. Slots 0 to 27 are those of DEFLATE.
 constexpr uint32_t lengthExtraBits(uint32_t slot)
 {
     return slot == kLengthSlots - 1 ? 16 : gdeflateExtraBits(slot, 2);
 }
+// Returns the smallest length of a slot.
 constexpr uint32_t lengthBase(uint32_t slot)
 {
     const uint32_t extraBits = gdeflateExtraBits(slot, 2);
     return slot == kLengthSlots - 1 ? 3 : (gdeflateMantissa(slot, 2, extraBits) << extraBits) + 3;
 }
 
-// These return the number of extra bits and the smallest distance of a slot. The rule is that of
-// DEFLATE, continued for two more slots.
+// Returns the number of extra bits of a distance slot. The rule is that of DEFLATE, continued for
+// two more slots.
 constexpr uint32_t distanceExtraBits(uint32_t slot) { return gdeflateExtraBits(slot, 1); }
+// Returns the smallest distance of a slot.
 constexpr uint32_t distanceBase(uint32_t slot)
 {
     const uint32_t extraBits = distanceExtraBits(slot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The readers of KTX2 and DDS files share this file.
+// Declarations for the readers of KTX2 and DDS files.
 #pragma once
 
 #include <sluice/sluice_image.h>
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Both return false if the result does not fit into 64 bits.
+// multiply and add return false if the result does not fit into 64 bits.
 inline bool multiply(uint64_t a, uint64_t b, uint64_t& result)
 {
     result = a * b;
@@ -20,7 +20,7 @@ inline bool add(uint64_t a, uint64_t b, uint64_t& result)
     return result >= a;
 }
 
-// printf's %llu takes no uint64_t.
+// Converts a number for printf's %llu, which is not the format of uint64_t on every platform.
 inline unsigned long long longOf(uint64_t value) { return value; }
 
 // The beginning of a file, as much of it as the caller has read.
@@ -28,11 +28,11 @@ struct ImageStart {
     const uint8_t* bytes;
     uint64_t size, fileSize;
     uint64_t needed; // after BUFFER_SIZE: how many bytes a reader needs
-    // Words that can follow "FILE: ". After FORMAT and VERSION they name what is wrong and what is
-    // allowed; after OK, what was taken otherwise than the header says, or what the format does not
-    // say about the pixels. May be empty.
+    // A message that can follow "FILE: "; may be empty. After FORMAT and VERSION it says what is
+    // wrong and what is allowed. After OK it says where the result deviates from the header, or
+    // what the format does not say about the pixels.
     char reason[320];
-    bool isWarning; // after OK: without the reason, pixels would be taken for others than they are
+    bool isWarning; // after OK: whoever ignores the reason may misinterpret the pixels
 
     // Returns OK if the caller has `count` bytes, BUFFER_SIZE if only the file has that many, and
     // FORMAT if the file is shorter.
@@ -45,9 +45,9 @@ struct ImageStart {
                       longOf(fileSize));
     }
 
-    // Sets the reason, as printf does, and returns `status`.
+    // Formats the reason as printf does, and returns `status`.
     SluiceStatus refuse(SluiceStatus status, const char* format, ...);
-    void note(const char* format, ...); // adds to the reason of a file that is taken
+    void note(const char* format, ...); // adds to the reason of a file that is accepted
     template <typename... Arguments>
     void warn(const char* format, Arguments... arguments)
     {
@@ -55,18 +55,18 @@ struct ImageStart {
         isWarning = true;
     }
 };
-// Parses the start of a file, as sluiceParseImage does, and says why.
+// Parses the start of a file like sluiceParseImage. Also sets start.reason.
 SluiceStatus parseImageStart(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 
-bool isKtx2(const uint8_t* bytes, uint64_t size); // judge by the magic
+bool isKtx2(const uint8_t* bytes, uint64_t size); // these look only at the magic
 bool isDds(const uint8_t* bytes, uint64_t size);
-bool isKtx1(const uint8_t* bytes, uint64_t size); // which is not read
+bool isKtx1(const uint8_t* bytes, uint64_t size); // KTX1 files are recognised, but not read
 constexpr uint64_t kKtx2MagicSize = 12, kDdsMagicSize = 4;
 constexpr uint8_t kKtx2Magic[kKtx2MagicSize] = {0xab, 'K',  'T',  'X',  ' ',  '2',
                                                 '0',  0xbb, 0x0d, 0x0a, 0x1a, 0x0a};
 constexpr uint32_t kDdsHeaderBytes = 128; // without the DX10 header
 
-// These parse a file whose magic was recognised, as sluiceParseImage does.
+// Parse a file whose magic was recognised, with the results of sluiceParseImage.
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 
@@ -75,13 +75,13 @@ uint32_t maxImageLevels(uint32_t width, uint32_t height, uint32_t depth);
 // UASTC has no VkFormat, so KTX2 files give the number 0.
 constexpr uint32_t kUastcFormat = 0;
 constexpr uint32_t kModelUastc = 166;  // the colour model of UASTC in descriptors
-constexpr uint32_t kKtx2Channels = 16; // channelType has 4 bits
+constexpr uint32_t kKtx2Channels = 16; // the number of values of channelType, a field of 4 bits
 
 // Sets format, block sizes and sRGB flag. Errors: VERSION.
 SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info);
 
-// The VkFormat of a DXGI_FORMAT (0: none in the table), and flags for what the VkFormat does not
-// say.
+// The VkFormat of a DXGI_FORMAT (0: the table has none), and flags for properties that the VkFormat
+// does not express.
 struct DxgiFormat {
     uint32_t format;
     uint32_t flags; // SluiceImageFlags
@@ -120,7 +120,7 @@ enum DfdField : uint32_t {
     dfdExtents = 16,   // u8[4], each 1 less than the extent
     dfdPlanes = 20,    // u8[8]: bytes of each plane
     dfdBasicBytes = 28,
-    // Of the first sample: bits 0 to 3 of this u8 are its channelType.
+    // In the first sample: a u8 with the channelType in bits 0 to 3.
     dfdChannel = 31,
     dfdSampleBytes = 16,
 };
@@ -141,9 +141,9 @@ inline uint64_t ktx2MetadataEnd(const uint8_t* start, const SluiceImageInfo& inf
                : uint64_t(loadLe32(start + ktx2DfdOffset)) + loadLe32(start + ktx2DfdSize);
 }
 
-// Moves levels to their places in the same file without a scheme, after its metadata. end: receives
-// the size of that file. Errors: FORMAT (a file may claim levels of any size as long as they are
-// compressed, so sums can overflow).
+// Computes the offsets and sizes that the levels have in a file without supercompression, in which
+// they follow the metadata. end: receives the size of that file. Errors: FORMAT (a sum overflows,
+// since a file may claim any decoded size for compressed levels).
 inline SluiceStatus placePlainLevels(const SluiceImageInfo& info, uint64_t metadataEnd,
                                      SluiceImageLevel* levels, uint64_t& end)
 {

@@ -208,7 +208,7 @@ const FormatRow* find(uint32_t format)
     return row != std::end(kFormats) && row->format == format ? row : nullptr;
 }
 
-// The DXGI_FORMATs that kFormats does not have: typeless ones, and those whose alpha is padding.
+// The DXGI_FORMATs that kFormats lacks: typeless formats, and formats whose alpha is padding.
 constexpr struct {
     uint32_t dxgi, same; // another DXGI_FORMAT with the same bits
     uint32_t flags;
@@ -242,7 +242,8 @@ constexpr struct {
 DxgiFormat formatOfDxgi(uint32_t dxgi)
 {
     if (dxgi == 0) return {0, 0};
-    // ASTC in three kinds each, typeless, plain and sRGB, as VkFormat has it in two.
+    // DXGI has three kinds of each ASTC block size: typeless, plain and sRGB. VkFormat has the last
+    // two.
     constexpr uint32_t firstAstc = 133, lastAstc = 187, firstAstcFormat = 157;
     if (dxgi >= firstAstc && dxgi <= lastAstc && (dxgi - firstAstc) % 4 != 3) {
         const uint32_t size = (dxgi - firstAstc) / 4, kind = (dxgi - firstAstc) % 4;
@@ -256,8 +257,8 @@ DxgiFormat formatOfDxgi(uint32_t dxgi)
         dxgi = other.same;
         break;
     }
-    // If several rows have this number, the first row counts. The others are Vulkan's formats of
-    // packed words that have the same bits.
+    // If several rows have this DXGI number, the first row counts. The other rows are Vulkan's
+    // formats of packed words that have the same bits.
     for (const FormatRow& row : kFormats)
         if (row.dxgi == dxgi) return {row.format, flags};
     return {0, 0};

@@ -43,15 +43,15 @@ bool flagsFit(const SluiceImageInfo& info)
            (isUastc || has(SLUICE_IMAGE_SRGB) == (format.flags != 0));
 }
 
-// Returns whether the levels lie inside an asset of `size` bytes and do not overlap. Sets
-// imageStride of each level to `stride`, unless that is 0.
+// Returns whether the levels lie inside an asset of `size` bytes without overlap. If `stride` is
+// not 0, sets imageStride of each level to it.
 bool levelsFit(const SluiceImageInfo& info, uint64_t size, uint64_t stride,
                SluiceImageLevel* levels)
 {
     const bool isKtx = info.container == SLUICE_IMAGE_KTX2;
     if ((stride == 0) != (isKtx || info.levels == 1)) return false;
     const uint64_t images = uint64_t(info.layers) * info.faces;
-    // The first level of the file begins behind the file's header or later.
+    // The first level in the file must not begin before the end of the file's header.
     uint64_t end =
                  isKtx ? ktx2HeaderBytes + uint64_t(info.levels) * ktx2LevelBytes : kDdsHeaderBytes,
              whole;

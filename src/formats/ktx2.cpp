@@ -28,7 +28,7 @@ bool isProhibited(uint32_t format)
            between(1000330000, 1000330003);
 }
 
-// Reads extents, layers, faces and levels. Errors: FORMAT if they do not go together.
+// Reads extents, layers, faces and levels. Errors: FORMAT if they contradict each other.
 SluiceStatus readShape(ImageStart& start, SluiceImageInfo& info)
 {
     const uint8_t* header = start.bytes;
@@ -62,7 +62,7 @@ SluiceStatus readShape(ImageStart& start, SluiceImageInfo& info)
     return SLUICE_OK;
 }
 
-// A range of bytes that the header names, and may be empty.
+// A range of bytes that the header names. It may be empty.
 struct Range {
     const char* name;
     uint64_t offset, size;
@@ -94,7 +94,8 @@ SluiceStatus takeRange(ImageStart& start, const Range& range, uint64_t& end)
     return SLUICE_OK;
 }
 
-// Checks the first block of the data format descriptor, but of its samples reads only a channel.
+// Checks the first block of the data format descriptor. Reads its colour model, transfer function
+// and premultiplied flag, and the channelType of its first sample.
 SluiceStatus readDescriptor(ImageStart& start, const uint8_t* dfd, uint32_t size,
                             SluiceImageInfo& info)
 {
@@ -126,7 +127,7 @@ SluiceStatus readDescriptor(ImageStart& start, const uint8_t* dfd, uint32_t size
     return SLUICE_OK;
 }
 
-// Checks the rules that apply only to formats in the table.
+// Checks rules that need the table of formats, so they apply only to formats in the table.
 SluiceStatus fitsFormat(ImageStart& start, const SluiceImageInfo& info)
 {
     constexpr SluiceStatus bad = SLUICE_ERROR_FORMAT;
@@ -174,7 +175,7 @@ SluiceStatus readPlaces(ImageStart& start, uint64_t metadataEnd, const SluiceIma
     return SLUICE_OK;
 }
 
-// Checks that the sizes of levels are those that extents and format give, and completes the levels.
+// Checks the sizes of levels against extents and format, and fills in the levels' other members.
 SluiceStatus fillLevels(ImageStart& start, const SluiceImageInfo& info, SluiceImageLevel* levels)
 {
     constexpr SluiceStatus bad = SLUICE_ERROR_FORMAT;

@@ -30,7 +30,7 @@ constexpr Dtype kDtypes[] = {
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr const char* kHeaderTooLarge = "the header is larger than 100,000,000 bytes";
 constexpr size_t kMaxRank = 64;
-constexpr size_t kMaxDtype = 64;  // bytes of its name
+constexpr size_t kMaxDtype = 64;  // the most bytes of a dtype's name
 constexpr size_t kMaxShown = 200; // most bytes of a name that an error repeats
 
 std::string shown(const std::string& name)
@@ -230,7 +230,7 @@ std::vector<size_t> sortedIndices(size_t count, Less less)
 }
 
 // Computes how many bytes a tensor has. Returns false if that is not a whole number, or too large.
-// A tensor of an unknown dtype has as many as its offsets say, whatever its shape.
+// For an unknown dtype, the offsets give the size, whatever the shape is.
 bool tensorBytes(const SafetensorsTensor& tensor, uint64_t& bytes)
 {
     uint64_t elements = 0;

@@ -43,17 +43,17 @@ SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint
                                  std::string& error);
 
 // Parses and checks the JSON header, which is all of `json`. Each tensor must have the size that
-// its shape and dtype give; for a dtype that is not known here its offsets alone count. The tensors
-// must cover the dataSize bytes after the header exactly, without overlaps or gaps. Takes memory of
-// a few times the header's size at most. Errors: FORMAT, BUFFER_SIZE, OUT_OF_MEMORY.
+// its shape and dtype give; a tensor of an unknown dtype has the size that its offsets give. The
+// tensors must cover the dataSize bytes after the header exactly, without overlaps or gaps. Takes
+// memory of at most a few times the header's size. Errors: FORMAT, BUFFER_SIZE, OUT_OF_MEMORY.
 SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
                               std::string& error);
 
-// Sets the tensors' offsets, one after the other in their order, and makes the beginning of the
-// file. A tensor of an unknown dtype keeps the size that its offsets gave it. The beginning is the
-// size and header, padded with spaces so that the tensors begin at a multiple of 8. Errors:
-// ARGUMENT (a name is not UTF-8 or occurs twice, a dtype is missing, or a size exceeds 64 bits),
-// FORMAT (the header would be too large), OUT_OF_MEMORY.
+// Sets the tensors' offsets so that the tensors follow each other in their order, and stores the
+// beginning of the file in `start`: the header's size and the header, padded with spaces so that
+// the tensors begin at a multiple of 8. A tensor of an unknown dtype keeps the size that its
+// offsets gave it. Errors: ARGUMENT (a name is not UTF-8 or occurs twice, a dtype is missing, or a
+// size exceeds 64 bits), FORMAT (the header would be too large), OUT_OF_MEMORY.
 SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std::string& error);
 
 } // namespace sluice

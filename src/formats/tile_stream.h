@@ -10,13 +10,14 @@
 
 namespace sluice {
 
-// The low half of a header's first word as we write it: the format's number 4, and its complement.
-// Readers take every number with its complement; other writers have other numbers.
+// The low half of the first word of the headers that we write: in the low byte 4, the number of the
+// format, and in the high byte its complement. Readers accept any low byte whose complement
+// follows, since other writers use other numbers.
 constexpr uint32_t kTileStreamId = 0xfb04;
 
 // Calls take(i, tile) for each tile in order, until a tile breaks a rule. `entries` has 4 *
-// stream.tileCount bytes. bytesMayFollow: streamSize is only the limit of the stream's end. Errors:
-// FORMAT, BUFFER_SIZE (tiles reach past streamSize).
+// stream.tileCount bytes. bytesMayFollow: the stream may end before streamSize. Errors: FORMAT,
+// BUFFER_SIZE (tiles reach past streamSize).
 template <typename Take>
 SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entries,
                            uint64_t streamSize, bool bytesMayFollow, Take take)

@@ -16,7 +16,7 @@ struct Xxh32 {
 
     uint32_t lane[4];
     uint32_t total; // number of bytes so far, modulo 2^32 as specified
-    uint32_t large; // 1: at least 16 bytes have been hashed
+    uint32_t large; // 1: `lane` is in use, since at least 16 bytes have been hashed
     uint32_t seed;
     uint32_t pending; // number of bytes in `tail`
     uint8_t tail[16];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The checksum of a Zstandard frame is the
-// low half of it.
+// XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The low half of this hash is the checksum
+// of a Zstandard frame.
 #pragma once
 
 #include "formats/little_endian.h"
@@ -90,7 +90,7 @@ private:
     }
 
     uint64_t m_seed, m_size = 0, m_lanes[4];
-    uint8_t m_held[kStripe] = {}; // the bytes behind the last whole stripe
+    uint8_t m_held[kStripe] = {}; // the bytes after the last complete stripe
 };
 
 // Returns the XXH64 of `size` bytes. `bytes` may be NULL if `size` is 0.

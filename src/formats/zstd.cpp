@@ -8,7 +8,7 @@
 namespace sluice::zstd {
 namespace {
 
-// The sizes, in bytes, of two fields of a frame header, by the value of two bits of its descriptor.
+// The sizes in bytes of two fields of a frame header. Two bits of the descriptor are the index.
 constexpr uint32_t kDictionaryIdBytes[4] = {0, 1, 2, 4}, kContentSizeBytes[4] = {0, 2, 4, 8};
 
 uint64_t windowSize(uint32_t descriptor)

@@ -45,9 +45,9 @@ constexpr ValueCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
 
 using Weights = uint8_t[SLUICE_ZS_MAX_WEIGHTS + 1];
 
-// Reads the weights of a Huffman code, which are coded with FSE. Two states take turns; each gives
-// a symbol and then reads its next state. If there are too few bits for that, the symbol of the
-// other state is the last weight.
+// Reads the weights of a Huffman code, which are coded with FSE. Two decoder states take turns.
+// Each gives a symbol and then reads the bits for its next state. If too few bits are left for
+// that, the symbol of the other state is the last weight.
 uint32_t readFseWeights(const uint8_t* bytes, size_t size, uint32_t maxWeight, Weights weights,
                         uint32_t& count)
 {
@@ -88,7 +88,8 @@ uint32_t completeWeights(Weights weights, uint32_t maxLog, uint32_t& count, uint
     const uint32_t rest = (1u << log) - sum;
     if (log > maxLog || (rest & (rest - 1)) != 0) return SLUICE_ST_BAD_CODE;
     weights[count++] = uint8_t(floorLog2(rest) + 1);
-    // Weight 1 belongs to the longest codewords. A complete code has some.
+    // Weight 1 belongs to the longest codewords. A complete code has such codewords, so some weight
+    // must be 1.
     return std::find(weights, weights + count, 1) != weights + count ? SLUICE_ST_OK
                                                                      : SLUICE_ST_BAD_CODE;
 }

@@ -32,8 +32,8 @@ private:
     bool m_valid = false;
 };
 
-// The Huffman code of the literals. Entry i belongs to the codeword with which i, as a number of
-// `log` bits, begins.
+// The look-up table for the Huffman code of the literals. Entry i describes the codeword that is a
+// prefix of i, where i is written with `log` bits.
 struct Tree {
     struct Entry {
         uint8_t symbol, bits;
@@ -50,8 +50,8 @@ struct SequenceTable {
     fse::State states[SLUICE_ZS_MAX_STATES] = {};
 };
 
-// A symbol of a table stands for `base` plus the number in the next `bits` bits. That of an offset
-// is the offsetValue of a Sequence.
+// A symbol of a table stands for `base` plus the number in the next `bits` bits. For an offset,
+// this is the offsetValue of a Sequence.
 struct ValueCode {
     uint32_t base, bits;
 };
@@ -62,14 +62,15 @@ struct Tables {
     SequenceTable sequences[SLUICE_ZS_TABLES];
 };
 
-// These two read the description of a table, which begins at `bytes`. They return a
-// SluiceTileStatus: OK, BAD_CODE or TRUNCATED. maxLog: the most bits that a codeword may have.
+// readTree and readSequenceTable read the description of a table, which begins at `bytes`. They
+// return a SluiceTileStatus: OK, BAD_CODE or TRUNCATED. maxLog: the most bits that a codeword may
+// have.
 uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree);
 // kind: SLUICE_ZS_LITERAL_LENGTHS, OFFSETS or MATCH_LENGTHS; mode: SLUICE_ZS_PREDEFINED … REPEAT;
 // used: receives the bytes of the description.
 uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, size_t size,
                            SequenceTable& table, uint32_t& used);
-// The states of the table that SLUICE_ZS_PREDEFINED means.
+// Returns the distribution for the mode SLUICE_ZS_PREDEFINED.
 fse::Distribution predefinedStates(uint32_t kind);
 
 // A number of literals, and a match. offsetValue: 1 to 3 stand for the last three offsets; a larger
@@ -93,7 +94,8 @@ struct Dictionary {
     Dictionary(); // an empty dictionary: no content and no tables
 };
 
-// Reads a dictionary. Bytes without the magic number of a trained dictionary are a raw one.
+// Reads a dictionary and returns a SluiceTileStatus. Bytes that do not begin with the magic number
+// of a trained dictionary are a raw one.
 uint32_t readDictionary(const uint8_t* bytes, size_t size, Dictionary& dictionary);
 
 } // namespace sluice::zstd

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Returns the bytes of a regular file. Returns none if the path is a link or something other than a
-// file, if the file has more than `most` bytes, or if it cannot be read.
+// Returns the bytes of a file. Returns no bytes if the path is a link or something else that is not
+// a regular file, if the file has more than `most` bytes, or if it cannot be read.
 std::vector<uint8_t> readSharedFile(const std::filesystem::path& path, uint64_t most);
 // Renames a file. If there is a file `to`, it is replaced, even while other processes read it.
 // Returns whether the renaming succeeded.

@@ -14,8 +14,9 @@ namespace sluice {
 
 std::vector<uint8_t> readSharedFile(const fs::path& path, uint64_t most)
 {
-    // Open first and look at the open file then, because another process may replace the path's
-    // file in between. O_NONBLOCK keeps open() from waiting if the path is a pipe.
+    // Open the file before checking its type and size: if the path were checked first, another
+    // process could replace the file in between. O_NONBLOCK keeps open() from waiting if the path
+    // is a pipe.
     const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) return {};
     struct stat status = {};

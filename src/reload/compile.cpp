@@ -126,7 +126,7 @@ std::string includedBy(const std::string& line)
 void addFiles(const std::string& file, const std::vector<std::string>& folders,
               std::set<std::string>& files)
 {
-    constexpr size_t most = 10000; // for files that include each other by ever longer paths
+    constexpr size_t most = 10000; // limit for files that include each other by ever longer paths
     std::string text;
     if (files.size() > most || !files.insert(normalizedPath(file)).second || !readText(file, text))
         return;
@@ -187,7 +187,7 @@ Compiled compileShader(const ShaderSource& source)
         preamble += "\n";
     }
 
-    glslang::InitializeProcess(); // counted by glslang: each call needs a FinalizeProcess
+    glslang::InitializeProcess(); // glslang counts these calls: each needs a FinalizeProcess
     {
         glslang::TShader shader(stage);
         const char* strings[] = {text.data()};

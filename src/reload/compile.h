@@ -31,8 +31,8 @@ bool isShaderFile(const std::string& file); // whether its suffix names a stage
 // looked for, so that its creation is noticed. All paths are as normalizedPath() returns them.
 std::set<std::string> filesOf(const ShaderSource& source);
 
-// Returns a file's absolute path with links of folders resolved, so that all names of a file give
-// the same text.
+// Returns a file's absolute path, with symbolic links to folders resolved, so that all paths to a
+// file give the same text.
 std::string normalizedPath(const std::string& path);
 
 } // namespace sluice::dev

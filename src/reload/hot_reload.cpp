@@ -168,7 +168,7 @@ SluiceStatus guarded(const char*& reason, Act act)
         return act();
     } catch (const std::bad_alloc&) {
         reason = "out of memory";
-    } catch (const std::system_error&) { // thrown for a thread, or for a file's path
+    } catch (const std::system_error&) { // from std::thread or std::filesystem
         reason = "the system refused a thread or a file";
     }
     return SLUICE_ERROR_OUT_OF_MEMORY;

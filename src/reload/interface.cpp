@@ -54,7 +54,7 @@ public:
             Words one(words + at, words + at + length);
             one[0] &= 0xffff;
             at += length;
-            // Six words are the most that instruction() reads, so it needs no checks.
+            // Pad to six words, the most that instruction() reads. So it needs no bounds checks.
             one.resize(std::max<size_t>(one.size(), 6));
             instruction(one, length, out);
         }
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    // Returns the value of a constant; for a specialization constant -1 - its constant_id.
+    // Returns the value of a constant. For a specialization constant, returns -1 - constant_id.
     int64_t value(uint32_t id) const
     {
         const auto spec = m_specIds.find(id);
@@ -172,7 +172,7 @@ private:
     std::map<uint32_t, Words> m_types, m_constants;
     std::map<uint32_t, uint32_t> m_memberCounts, m_strides, m_specIds;
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_offsets;
-    std::vector<uint32_t> m_pushConstants; // ids of types: pointers to push constants
+    std::vector<uint32_t> m_pushConstants; // type ids of pointers to push constants
     std::array<uint32_t, 3> m_localSizeIds = {0, 0, 0};
     uint32_t m_workgroupSize = 0;
 };

@@ -24,8 +24,7 @@ struct ShaderInterface {
 ShaderInterface readInterface(const uint32_t* words, size_t count);
 
 // Returns an empty text if a pipeline of `after` can replace one of `before`; otherwise a text that
-// says what has changed. `after` may need fewer SPIR-V capabilities, but none that `before` did not
-// need.
+// says what has changed. `after` must not need a SPIR-V capability that `before` does not need.
 std::string interfaceChange(const ShaderInterface& before, const ShaderInterface& after);
 
 } // namespace sluice::dev

@@ -27,7 +27,7 @@ std::vector<std::string> definesOf(ShaderVariant variant)
     return {};
 }
 
-// Returns the pipelines of a shader.
+// Returns all pipelines that are made from this shader.
 Pipelines pipelinesOf(const std::string& shader)
 {
     Pipelines result;
@@ -92,7 +92,7 @@ void KernelReload::reload(const std::set<std::string>& changed, const SendEvent&
         });
         if (uses) reloadShader(shader, send);
     }
-    // The shaders that are left belong to no pipeline.
+    // The names left in `unknown` are shaders that no pipeline uses.
     for (const std::string& shader : unknown) {
         SluiceReloadEvent event = {shader.c_str(), SLUICE_RELOAD_NOT_USED, kNotUsed, 0, 0};
         send(event);
@@ -156,8 +156,9 @@ bool KernelReload::make(VulkanBackend& backend, Pipeline pipeline, const ShaderC
     return result == VK_SUCCESS;
 }
 
-// Makes the pipelines of a group from `code`, puts them into the context of the test device, and
-// tests them. Adds the pipelines that they replace to `replaced`.
+// Makes the pipelines of a group (those that one case of the self-test tests together) from `code`,
+// puts them into the context of the test device, and tests them. Adds the pipelines that they
+// replace to `replaced`.
 SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderCode& code,
                                            std::vector<Made>& replaced, std::string& text)
 {
@@ -170,8 +171,8 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     }
     Pipelines tested;
     for (const Pipeline pipeline : group) {
-        // Skip a pipeline that the test device cannot run. If the program uses it, do not skip it,
-        // so that an error is reported.
+        // Skip a pipeline that the test device cannot run, unless the program uses it. In that case
+        // make() fails and reports the error.
         if (!backend->pipelines().has(pipeline) && !m_program->pipelines().has(pipeline)) continue;
         if (!make(*backend, pipeline, code, replaced, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
         replaced.back().handle =
@@ -194,8 +195,8 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     return SLUICE_RELOAD_WRONG_RESULT;
 }
 
-// Tests all pipelines of a shader. Returns SWAPPED if those that this device uses pass. The other
-// parameters are as in testGroup.
+// Tests all pipelines of a shader. Returns SWAPPED if every pipeline that this device uses has
+// passed, and NOT_USED if it uses none. For the other parameters, see testGroup.
 SluiceReloadResult KernelReload::test(const std::string& shader, const ShaderCode& code,
                                       std::vector<Made>& replaced, std::string& text)
 {

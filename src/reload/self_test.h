@@ -28,12 +28,13 @@ using Pipelines = std::vector<Pipeline>;
 
 class SelfTest {
 public:
-    // Tests a group of pipelines of the device's context (see groups()).
+    // Tests pipelines of the device's context that form a group (see groups()).
     Verdict run(TestDevice& device, const Pipelines& group);
     Verdict run(TestDevice& device, Pipeline pipeline) { return run(device, Pipelines{pipeline}); }
 
-    // Divides pipelines into groups that one run of a case can test: their rows name the same case
-    // and the same tuning. Keeps the order of the pipelines.
+    // Divides pipelines into groups. One run of a self-test's case tests all pipelines of a group:
+    // their rows in the registry name the same case and the same tuning. Keeps the order of the
+    // pipelines.
     static std::vector<Pipelines> groups(const Pipelines& pipelines);
 
 private:

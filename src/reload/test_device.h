@@ -19,15 +19,17 @@ public:
     TestDevice(const TestDevice&) = delete;
     TestDevice& operator=(const TestDevice&) = delete;
 
-    // Opens the device that `selector` names, to test pipelines like those of `program`.
+    // Opens the device that `selector` names, with the tier and the subgroup size of `program`, so
+    // that its pipelines are like the program's. On failure sets `error`.
     SluiceStatus open(const char* selector, const VulkanBackend& program, const char*& error);
     void close();
     bool isOpen() const { return m_device != nullptr; }
     SluiceDevice handle() const { return m_device; }
 
-    // Creates every pipeline of these SluiceKernels that the device can run, even those that the
-    // program's tuning does not choose, and returns the device's context. open() creates none,
-    // because creating all would delay the first test. On failure returns null and sets `error`.
+    // Creates every pipeline of the kernels in `kernels` (flags of SluiceKernels) that the device
+    // can run, even those that the program's tuning does not choose. Returns the backend of the
+    // device's context. open() creates no pipelines, because creating all would delay the first
+    // test. On failure returns null and sets `error`.
     VulkanBackend* use(uint32_t kernels, const char*& error);
 
     // Returns the names of the pipelines that were dispatched since clearDispatched().
@@ -44,8 +46,8 @@ private:
     std::set<std::string> m_dispatched;
 };
 
-// Returns a copy of `tuning` that is changed so that every pipeline that the device can run is
-// used.
+// Returns a copy of `tuning`, changed so that a context creates every pipeline that the device can
+// run, even those that `tuning` leaves unused.
 VulkanTuning tuningForEveryPipeline(const DeviceTraits& device, VulkanTuning tuning);
 
 // Returns the backend of a Vulkan context, or null if the context is not a Vulkan one.

@@ -35,8 +35,7 @@ struct TileList {
     void repeat(const TileList& list, size_t first, size_t count);
 };
 
-// Runs the cases. Keeps the encoded tiles and the CPU's results, so that later runs need not make
-// them again.
+// Runs the cases. Keeps encoded tiles and the CPU's results for later runs.
 class SelfTestCases {
 public:
     // Runs a case and appends its results to `out`. Returns SLUICE_ERROR_UNSUPPORTED if the device
@@ -48,7 +47,8 @@ public:
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
 private:
-    // Runs one case. There is a specialization for each, declared below from the registry's table.
+    // Runs one case. Each case has a specialization; the table of the registry declares them all
+    // below.
     template <SelfTestCase Which>
     void test(CaseBuffers& on);
     // The lists of tiles that several cases use. The first call makes them.

@@ -18,7 +18,7 @@ namespace sluice::selftest {
 namespace {
 
 // Makes test data, a fifth of each kind: letters from a to h, repeats with some bytes changed, runs
-// of one byte, noise, and records of 12 bytes. So encoders make every kind of block and part of it.
+// of one byte, noise, and records of 12 bytes. Encoders make every kind of block or part from it.
 Bytes madeUpBytes(size_t size, uint32_t seed)
 {
     Random random(seed);
@@ -81,9 +81,9 @@ void TileList::repeat(const TileList& list, size_t first, size_t count)
 
 namespace {
 
-// Uploads a list and sets the members of `info` that describe it. If `more` is not 0, regionCount
-// holds the number of tiles, and behind them stand `more` regions of nonsense, which the command
-// must not read.
+// Uploads a list and sets the members of `info` that describe it. If `more` is not 0, `more`
+// meaningless regions follow the list. The count in regionCount leaves them out, so that the
+// command must not read them.
 template <typename Info>
 void giveTiles(CaseBuffers& on, const TileList& list, const SluiceBuffer& destination, Info& info,
                uint32_t more = 0)
@@ -120,8 +120,8 @@ bool isSpecified(uint32_t status)
            status == SLUICE_TILE_BAD_REGION || status == SLUICE_TILE_PENDING;
 }
 
-// Appends the statuses and the destination to the results, except for its unspecified bytes.
-// rowBytes and rowPitch are as in SluiceGdeflateInfo.
+// Appends the statuses and the specified bytes of the destination to the results. rowBytes and
+// rowPitch: the members of SluiceGdeflateInfo, 0 for commands without them.
 template <typename Info>
 void takeTiles(CaseBuffers& on, const TileList& list, const Info& info, uint32_t rowBytes = 0,
                uint32_t rowPitch = 0)
@@ -165,8 +165,8 @@ void SelfTestCases::test<SelfTestCase::status>(CaseBuffers& on)
     }
 }
 
-// Compares checksums, right and wrong ones all over a long list, of tiles of many sizes. Does it in
-// a destination without rows and in two with rows.
+// Compares the checksums of a long list of tiles of many sizes, with right and wrong checksums all
+// over the list. Does this for a linear destination and for two row lengths of a pitched one.
 template <>
 void SelfTestCases::test<SelfTestCase::checksum>(CaseBuffers& on)
 {
@@ -184,7 +184,7 @@ void SelfTestCases::test<SelfTestCase::checksum>(CaseBuffers& on)
             const bool fails = i % 50 == 0; // each 50th tile is large and fails
             uint32_t size = 1 + random.below(fails ? 5000 : 200);
             if (i == 3) size = 300001;
-            if (i == 4) size = 1048577; // larger than is allowed
+            if (i == 4) size = 1048577; // larger than a tile may be
             // Tile 5 has an address that is not aligned.
             if (i == 5) at += 2;
             if (at + size > bytes.size()) break;
@@ -198,8 +198,9 @@ void SelfTestCases::test<SelfTestCase::checksum>(CaseBuffers& on)
             if (i == 5) at -= 2;
             if (i == 3) at = 300004;
         }
-        list.regions.back().dstAddress = bytes.size() - 2; // it reaches past the end
-        // The summary before the command: 17 tiles have failed, of which the first is tile 5.
+        list.regions.back().dstAddress = bytes.size() - 2; // the last tile reaches past the end
+        // The statuses end with a summary, as an earlier decode leaves it: 17 tiles have failed,
+        // and the first of them is tile 5. The command must update it.
         statuses.insert(statuses.end(), {17, 5});
         SluiceChecksumInfo info = {};
         info.maxRegionCount = uint32_t(list.regions.size());
@@ -381,7 +382,7 @@ void SelfTestCases::test<SelfTestCase::gdeflate>(CaseBuffers& on)
     on.run(sluiceCmdGdeflate, plain);
     takeTiles(on, stored, plain);
 
-    // Decode into rows too: on some devices the pipeline that this case tests does that as well.
+    // Decode into rows too: on some devices the same pipeline does both, and both are to be tested.
     test<SelfTestCase::gdeflate_pitched>(on);
 }
 
@@ -395,7 +396,7 @@ void SelfTestCases::test<SelfTestCase::gdeflate_pitched>(CaseBuffers& on)
     for (const Rows rows : {Rows{1020, 1024}, Rows{12, 36}, Rows{70000, 70400}}) {
         TileList list;
         list.repeat(gdeflateTiles(on.status), 0, kGoodTiles + 2);
-        // Regions have logical addresses, which do not count the gaps. The last tile does not fit.
+        // Addresses in regions do not count the gaps between rows. The last tile does not fit.
         list.outputSize -= 6000;
         SluiceGdeflateInfo info = {};
         giveTiles(
@@ -410,8 +411,9 @@ void SelfTestCases::test<SelfTestCase::gdeflate_pitched>(CaseBuffers& on)
 }
 
 // On Vulkan the driver's own decoder does the work. All tiles are valid, since the driver need not
-// report bad ones. The empty regions are not: sluice's kernel takes these out before the driver
-// sees them. The checksums turn UNVERIFIED into OK, so statuses are the same on all devices.
+// report bad ones. The empty regions are invalid, but sluice's kernel removes them before the
+// driver sees the list. The checksums turn UNVERIFIED into OK, so statuses are the same on all
+// devices.
 template <>
 void SelfTestCases::test<SelfTestCase::gdeflate_by_driver>(CaseBuffers& on)
 {
@@ -434,7 +436,8 @@ void SelfTestCases::test<SelfTestCase::gdeflate_by_driver>(CaseBuffers& on)
 
 namespace {
 
-// Decodes the streams of a list as pairs, of which the last two are too many.
+// Decodes the streams again, from a list that gives each as a pair of offsets (from and to). The
+// list has two pairs more than maxStreamCount.
 void takeStreamPairs(CaseBuffers& on, SluiceTileStreamsInfo info,
                      const std::vector<SluiceStreamRange>& ranges, uint64_t outputSize)
 {
@@ -471,7 +474,7 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
         const auto count = uint32_t(streams.size());
         const uint64_t size = count == 0 ? 0 : (count - 1) * uint64_t(65536) + lastSize;
         const size_t begin = source.size();
-        // Streams have every identifier; the first has the usual one.
+        // Try every identifier byte; the first stream has the usual one, 4.
         const uint32_t id = (4 + uint32_t(ranges.size())) % 256;
         source.push_back(id | (id ^ 0xff) << 8 | count << 16);
         source.push_back(1u | (count == 0 ? 0 : lastSize % 65536) << 2);
@@ -494,8 +497,9 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
         one.repeat(tiles, i, 1);
         return one.source;
     };
-    // Add a stream whose tiles are enough for their regions to take more than 4 KiB. Each is the
-    // same small tile: a block of 1,000 bytes and one long match.
+    // Add a stream with enough tiles that their regions take more than 4 KiB, so that a kernel
+    // that writes only the first 4 KiB gives wrong results. All tiles are copies of a small one,
+    // which has a block of 1,000 bytes and one long match.
     constexpr uint32_t kRunTiles = 170;
     BlockTile run;
     run.addCoded(1000, 3, true, false);
@@ -525,7 +529,7 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
     }
     add({streamOf(1)}, 500);
     add({full, full}, 65536); // maxTileCount leaves room for only one of these two tiles
-    add({streamOf(0)}, 1);    // refused too, although that room would be enough for it
+    add({streamOf(0)}, 1);    // refused too, although one tile would still fit
 
     SluiceTileStreamsInfo info = {};
     info.maxStreamCount = uint32_t(ranges.size()) + 50;

@@ -17,7 +17,8 @@ namespace {
 // A section of a filter's description: an array of records (docs/format.md, 8.2).
 struct Section {
     uint32_t size = kFilterRest;
-    uint32_t width = 0, first = 0; // of rows, in records; width 0: there are no rows
+    // Records per row (0: there are no rows), and the column of the first record in its row.
+    uint32_t width = 0, first = 0;
     bool packets = false;
     Words runs; // the columns, as words that columns() returns
 };
@@ -44,9 +45,10 @@ Words describe(const std::vector<Section>& sections)
     return words;
 }
 
-// Returns records of all kinds, each as the words of its columns, which use this predictor: bytes
-// in planes, interleaved bytes with a base, wide values in planes and interleaved, and rotated
-// values and compressed blocks.
+// Returns the columns of several kinds of records, all with this predictor. A record is a list of
+// words, one for each run of equal columns. The kinds are bytes in planes, interleaved bytes minus
+// those of another column (the base), wide values in planes and interleaved, values whose bits are
+// rotated (floats), and compressed blocks.
 std::vector<Words> recordKinds(FilterPredictor predictor)
 {
     constexpr uint32_t split = filterSplit, joined = filterJoined, zigzag = filterZigzag;
@@ -103,8 +105,8 @@ struct FilterTiles {
                               filtered.data(), bytes.size()) != SLUICE_OK)
             filtered = bytes;
         const auto index = uint32_t(tiles.size());
-        // The last member, the index of the tile's status, swaps neighbours, so that kernels that
-        // take the tile's own index show.
+        // The last member is the index of the tile's status: not the tile's own index but its
+        // neighbour's. So a kernel that takes one for the other gives wrong results.
         tiles.push_back({source.size(), outputSize, uint32_t(bytes.size()),
                          uint32_t(descriptions.size() * 4), uint32_t(description.size() * 4),
                          index ^ 1});
@@ -187,9 +189,9 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
     const auto good = uint32_t(list.tiles.size());
     SluiceFilterInfo info = {};
     info.maxTileSize = 19000;
-    // There are more statuses than tiles. Add tiles with a misaligned source for some of the other
-    // statuses. Then add a tile whose status says that its decode failed, and a tile whose status
-    // index is past the end.
+    // There are more statuses than tiles. Add tiles with a misaligned source, which must fail, for
+    // some of the other statuses. Then add two tiles that must be left alone: the status of the
+    // first says that its decode failed, and the status index of the second is past the end.
     info.statusCount = 3000;
     Words statuses(info.statusCount + 2, SLUICE_TILE_PENDING);
     for (uint32_t i = 0; i < good + 2; ++i)

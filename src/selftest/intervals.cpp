@@ -23,7 +23,8 @@ Words mixedCounts(uint32_t count, uint32_t longest)
     return counts;
 }
 
-// Makes enough lengths for the sums of lengths in scratch to take more than 8 KiB. Most of them are
+// Makes a list of lengths, long enough that their prefix sums take more than 8 KiB of scratch: a
+// kernel that does only the start of a list then gives wrong results. Most of the lengths are
 // 0, which keeps the output small.
 Words manyCounts()
 {
@@ -70,8 +71,8 @@ void addScratch(CaseBuffers& on, Info& info)
     if (on.status == SLUICE_OK) info.scratch = on.scratch(need);
 }
 
-// Expands values to intervals. dropped: the number of elements for which the destination has no
-// room. If it is not 0, the list's count also leaves out the last three intervals.
+// Expands values to intervals. dropped: the destination is this many elements too small. If it is
+// not 0, the list's count also leaves out the last three intervals.
 void expand(CaseBuffers& on, const Words& counts, uint32_t elementSize, bool offsets,
             uint32_t dropped)
 {
@@ -190,7 +191,8 @@ void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
     on.take(info.result);
 }
 
-// Searches the interval of each element. sources, ranks: whether the command writes this output.
+// Searches the interval of each element. sources, ranks: whether the command writes the output of
+// this name.
 void search(CaseBuffers& on, const Words& counts, bool offsets, bool sources, bool ranks)
 {
     SluiceIntervalSearchInfo info = {};

@@ -17,7 +17,7 @@ constexpr uint32_t kFewer = 9001;  // elements of calls whose count is below max
 uint32_t sizeOf(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 8 : 4; }
 
 // Makes kCount elements of a type. If `sum` is set, floats are 1 or 2, so that their sums are
-// exact. Otherwise they are any floats, with zeros, infinities and NaNs among them.
+// exact. Otherwise they are any floats, including zeros, infinities and NaNs.
 Words elements(SluiceValueType type, bool sum, uint32_t seed)
 {
     Random random(seed);
@@ -72,8 +72,8 @@ void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
     }
 }
 
-// Runs reductions of every operation and type, each six times. The result of a minimum or maximum
-// is decided by a single element, which has another index in each of the six runs.
+// Runs reductions of every operation and type, each six times. A minimum or maximum depends on a
+// single element, whose index differs in the six runs.
 template <>
 void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
 {
@@ -85,7 +85,7 @@ void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
         const uint32_t place = i / 12, size = sizeOf(info.type);
         Words values = elements(info.type, info.operation == SLUICE_OPERATION_SUM, i);
         if (info.operation != SLUICE_OPERATION_SUM) {
-            // Make small numbers, and one that is below (MIN) or above (MAX) all others.
+            // Make small numbers, and one number that is below (MIN) or above (MAX) all others.
             const bool isFloat = info.type == SLUICE_VALUE_F32;
             for (size_t k = 0; k < values.size(); ++k)
                 values[k] = k % (size / 4) != 0 ? 0

@@ -9,10 +9,11 @@ namespace {
 
 constexpr uint32_t kWidth = 122, kHeight = 83, kBlocks = 31 * 21;
 
-// Returns random blocks. Every mode has its turn, and now and then one comes that is invalid.
+// Returns random blocks that go through all modes. One block in 40 has the reserved mode, so it is
+// invalid.
 Bytes blocks()
 {
-    // The lowest bits of each mode's code, and the reserved one.
+    // The code of each mode, which is in a block's lowest bits, and last the reserved code.
     static constexpr uint8_t codes[] = {0x01, 0x35, 0x1d, 0x03, 0x13, 0x0b, 0x1b, 0x07, 0x17, 0x0f,
                                         0x02, 0x00, 0x06, 0x1f, 0x0d, 0x05, 0x15, 0x25, 0x09, 0x45};
     static constexpr uint8_t bits[] = {4, 6, 5, 5, 5, 5, 5, 5, 5, 5, 3, 2, 3, 5, 5, 7, 6, 6, 4, 7};
@@ -36,7 +37,8 @@ constexpr Target kTargets[] = {
 
 void transcode(CaseBuffers& on, const Bytes& content, const Target& target, bool inPlace)
 {
-    // A level, its first rows of blocks, single blocks, and a region that is not allowed.
+    // A level, its first 6 rows of blocks, a single block, an empty region (an error), and one long
+    // row.
     const std::vector<std::pair<uint32_t, uint32_t>> sizes = {
         {kWidth, kHeight}, {kWidth, 24}, {1, 1}, {0, 4}, {4 * kBlocks, 4}};
     SluiceUastcInfo info = {};

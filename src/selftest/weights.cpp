@@ -21,8 +21,8 @@ namespace {
 Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
 {
     struct Form {
-        // The position of the symbol's lowest bit in an element; how many symbols occur, and the
-        // smallest of them.
+        // The position of the symbol's lowest bit in an element, the number of different symbols,
+        // and the smallest symbol.
         uint32_t firstBit, symbols, least;
     };
     constexpr Form forms[SLUICE_FLOAT_TYPE_COUNT] = {
@@ -47,7 +47,7 @@ Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
     return elements;
 }
 
-// A list of coded tensors. Their addresses are offsets in source and destination.
+// A list of coded tensors. Their addresses are still offsets in source and destination.
 struct FloatTensors {
     Bytes source;
     std::vector<SluiceFloatTensor> tensors;
@@ -79,8 +79,9 @@ SluiceStatus FloatTensors::encode(uint32_t type, uint32_t count, uint32_t seed)
 
 } // namespace
 
-// Decodes a list: tensors of every type with several tiles each, then so many small tensors that
-// their statuses take more than 8 KiB, then one tensor for each kind of damage.
+// Decodes a list: tensors of every type with several tiles each, then many small tensors, whose
+// statuses take more than 8 KiB so that a kernel that does only the start of a list gives wrong
+// results, then one tensor for each kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 {
@@ -134,7 +135,7 @@ void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 
 namespace {
 
-// A list of units of DFloat11. Their offsets are in source and destination.
+// A list of DFloat11 and ECF8 units, with their common source.
 struct Df11Units {
     Bytes source;
     std::vector<SluiceDf11Unit> units;
@@ -168,8 +169,9 @@ SluiceStatus Df11Units::encode(SluiceDf11Kind kind, uint32_t count, uint32_t see
 
 } // namespace
 
-// Decodes a list: units of both kinds with several blocks each, then so many small units that their
-// statuses take more than 8 KiB, then one unit for each kind of damage.
+// Decodes a list: units of both kinds with several blocks each, then many small units, whose
+// statuses take more than 8 KiB so that a kernel that does only the start of a list gives wrong
+// results, then one unit for each kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
 {

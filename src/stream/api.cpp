@@ -12,18 +12,19 @@ using namespace sluice::stream;
 
 namespace {
 
-// Alignments in bytes of host addresses, and of lists in GPU memory. Every driver maps memory at
-// multiples of 64 (Vulkan: minMemoryMapAlignment), so callers need do nothing for it.
+// kHostAlignment: of the source ring's host address, in bytes. Vulkan's minMemoryMapAlignment is at
+// least 64, so mapped memory always has it. kListAlignment: of control and results memory, which
+// hold the lists that the GPU reads and writes.
 constexpr uint64_t kHostAlignment = 64, kListAlignment = 256;
 
-// sluiceGetStreamerDefaults starts with these numbers. There are three batches, because with two
-// frames in flight three may be under way.
+// The numbers that sluiceGetStreamerDefaults starts with. The three batches are for an engine with
+// two frames in flight, while it records a third.
 constexpr uint32_t kDefaultGroups = 4096, kDefaultBatches = 3, kDefaultThreads = 4;
 constexpr uint64_t kMostRing = 256u << 20;
-constexpr uint32_t kMostHalvings = 10; // after so many all numbers have reached their least
+constexpr uint32_t kMostHalvings = 10; // after this many, all numbers are at their minimum
 
-// Calls `action` and converts its exceptions to a status: memory ran out, or no thread could be
-// started.
+// Calls `action`. Returns OUT_OF_MEMORY if it throws because memory ran out or because no thread
+// could be started.
 template <class Action>
 SluiceStatus guarded(const Action& action)
 {
@@ -108,8 +109,9 @@ void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t 
     }
 }
 
-// Computes the largest requirements of any batch. A batch may consist entirely of tiles of one
-// kind, up to the limits of that kind. Errors: those of sluiceGetTilesRequirements.
+// Computes memory sizes that suffice for every batch. A batch may consist entirely of tiles of one
+// kind, so they are the maximum over such batches, each as large as the limits allow. Errors: those
+// of sluiceGetTilesRequirements.
 SluiceStatus requirementsOf(const SluiceStreamerInfo& info,
                             SluiceStreamerRequirements& requirements)
 {
@@ -148,8 +150,9 @@ SluiceStatus requirementsOf(const SluiceStreamerInfo& info,
         requirements.scratchSize = std::max(requirements.scratchSize, required.scratchSize);
         requirements.alignment = std::max(requirements.alignment, required.scratchAlignment);
     }
-    // Every slot has additional room for filter descriptions, for the lists of further targets, and
-    // for those of what is transcoded.
+    // Control and results have a slot for each batch. Every slot has additional room for filter
+    // descriptions, for the lists of further targets (buffers into which the batch decodes), and
+    // for the lists of the transcoder.
     constexpr uint64_t kMore = 1 << 20;
     const auto slots = [&](uint64_t size) {
         return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info.maxBatches;
@@ -399,7 +402,7 @@ SluiceStatus sluiceStreamCancelTags(SluiceStreamer streamer, uint64_t mask, uint
 
 namespace {
 
-// While a streamer has a submitter, the submitter records, and the engine must not.
+// Checks that the engine may record batches itself. A submitter, if there is one, does it instead.
 bool checkRecords(ArgumentChecker& check, SluiceStreamer streamer)
 {
     if (check.given(SLUICE_NAMED(streamer)))

@@ -48,7 +48,8 @@ SluiceStatus BatchCommands::prepare(Batch& batch, uint32_t slot) const
         info.controlHost = static_cast<uint8_t*>(m_info.control.host) + control;
         info.results = partOf(m_info.results.buffer, results, target.required.resultsSize);
         info.resultsHost = static_cast<uint8_t*>(m_info.results.host) + results;
-        // Targets run side by side as long as each has scratch of its own.
+        // Targets (buffers to decode into) run side by side as long as each has scratch of its own.
+        // If none is left for a target, it runs after the others and uses scratch from the start.
         SluiceTilesRequirements exact = {};
         status = sluiceGetTilesRequirements(m_info.context, &info, &target.totals, &exact);
         const uint64_t alignment = std::max(exact.scratchAlignment, kSlotAlignment);
@@ -91,7 +92,8 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
         if (status != SLUICE_OK) return status;
     }
     if (!batch.transcodes.empty()) {
-        // The blocks may have been decoded just now, and scratch is that of the decodes.
+        // The transcoder reads blocks that were just decoded, and uses the same scratch as the
+        // decodes.
         SluiceStatus status = sluiceCmdBarrier(m_info.context, commands);
         if (status == SLUICE_OK) status = batch.transcodes.record(m_info, commands);
         if (status != SLUICE_OK) return status;
@@ -106,10 +108,9 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
     return SLUICE_OK;
 }
 
-// Copies units from `at` on, with one barrier for layout transitions before all of the copies and
-// one after them. Stops before a unit whose image is already in such a barrier, because an image
-// with two requests in a batch changes its layout twice. Moves `at` to the unit before which it has
-// stopped.
+// Copies the units from index `at` on, between two barriers that change the layouts of all their
+// images. A barrier changes an image's layout once, so this stops before a unit whose image is
+// already in one of the barriers, or for which a barrier has no room. Sets `at` to that unit.
 SluiceStatus BatchCommands::copySome(uint32_t& at, SluiceCommands commands) const
 {
     SluiceStreamGpu& gpu = m_gpu.api();

@@ -10,14 +10,16 @@ namespace sluice::stream {
 
 class BatchCommands {
 public:
-    // The arguments outlive the object.
+    // The arguments must outlive the object.
     BatchCommands(const SluiceStreamerInfo& info, Gpu& gpu, const Slots<Request>& requests,
                   const Slots<Unit>& units)
         : m_info(info), m_gpu(gpu), m_requests(requests), m_units(units)
     {
     }
-    // slot: the index of the batch's slot in control, results and timestamps. Errors: NOT_READY (a
-    // pipeline that the batch needs does not exist yet), and those of sluicePrepareTiles.
+    // prepare() writes the batch's lists to memory that the GPU reads, and record() records its
+    // commands. slot: the index of the batch's slot in control, results and timestamps. Errors:
+    // NOT_READY (a pipeline that the batch needs does not exist yet), and those of
+    // sluicePrepareTiles.
     SluiceStatus prepare(Batch& batch, uint32_t slot) const;
     SluiceStatus record(const Batch& batch, uint32_t slot, SluiceCommands commands) const;
 

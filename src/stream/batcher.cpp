@@ -7,8 +7,8 @@ namespace sluice::stream {
 
 namespace {
 
-// Returns the totals after kMore more tiles of each kind that occurs in them. The filtered size
-// stays within its limit.
+// Returns `totals` with room for kMore more tiles of each kind that the batch has already. The
+// filtered size does not grow beyond maxFilteredSize.
 SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
 {
     const uint64_t mostFiltered = std::max(totals.filteredSize, maxFilteredSize);
@@ -42,9 +42,9 @@ bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
     return fits;
 }
 
-// Returns the index of the batch's target for the buffer and these flags, or kNone if all targets
-// are taken. Requests for parts of the same buffer share a target, whose range extends to the
-// furthest byte that one of them writes.
+// Returns the index of the batch's target with this buffer handle and these flags, which is added
+// if it is new. Returns kNone if all targets are taken. Requests for parts of the same buffer share
+// a target, whose range extends to the furthest byte that one of them writes.
 uint32_t targetFor(Batch& batch, uint64_t handle, uint32_t flags)
 {
     for (uint32_t i = 0; i < batch.targetCount; ++i)
@@ -78,13 +78,14 @@ Batcher::Batcher(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Led
     }
 }
 
-// Decides who may take from the line (line.h), if there is something in it.
+// Decides whether the GPU, the threads or both may take units from the line, the queue of units
+// that either may decode. If the line is empty, returns the default, the GPU.
 SideChoice Batcher::chooseSide(Held& held) const
 {
     return m_ledger.work.line.empty(held) ? SideChoice{} : m_ledger.chooseSide(held);
 }
 
-// Returns NULL if nothing is to be recorded now.
+// Begins an empty batch. Returns NULL if nothing is to be recorded now.
 Batch* Batcher::begin(const SluiceStreamBudget& budget)
 {
     Held held(m_monitor);
@@ -141,8 +142,8 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
             noteRecorded(*batch, predicted);
             return status;
         }
-        // With CUDA a part of the batch may be running already, and nothing could tell when that
-        // part is done.
+        // CUDA may already be running a part of the batch, and no event would tell when that part
+        // ends. So its memory can never be reused, and the device counts as lost.
         if (isPrepared && m_gpu.isImmediate()) {
             m_gpu.lose();
             result = {};
@@ -155,8 +156,8 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
     return status;
 }
 
-// Notes what the batch was predicted to take. Units that the batch has left in the line may go to
-// threads now.
+// Notes the batch's predicted time. Wakes threads if they may now decode units that the batch has
+// left in the line, the queue of units that either side may decode.
 void Batcher::noteRecorded(Batch& batch, double predicted)
 {
     Held held(m_monitor);
@@ -167,9 +168,9 @@ void Batcher::noteRecorded(Batch& batch, double predicted)
     if (chooseSide(held).cpu) held.wakeWorkers();
 }
 
-// When each group has a single unit, every unit comes with a group and a request that this core's
-// caches do not hold yet. Each prefetch dereferences only an object that an earlier prefetch has
-// brought in: first the group, then its unit, then the unit's request.
+// Prefetches the objects that the next iterations of gather() use. When each group has a single
+// unit, every iteration would otherwise wait for three cache misses. A unit is found through its
+// group, and a request through its unit, so groups are prefetched earliest and requests latest.
 void Batcher::prefetchReady(Held& held, bool isInLine) const
 {
     constexpr uint32_t kRequest = 2, kUnit = 4, kGroup = 6;
@@ -196,7 +197,8 @@ bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStrea
     for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
         Group* group = m_ledger.work.toRecord(held, batch.choice.gpu);
         if (group == nullptr) break;
-        // A group's units to copy come before those to decode.
+        // Take the group's units that only need a copy before those in the line, which the GPU must
+        // decode as well.
         const bool isInLine = group->ready.empty();
         prefetchReady(held, isInLine);
         const uint32_t head = isInLine ? group->line.head : group->ready.head;
@@ -210,7 +212,7 @@ bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStrea
             markRecorded(held, batch, unit);
             continue;
         }
-        // The batch is empty, and yet control or scratch is too small for this unit.
+        // Control or scratch is too small for this unit even if the batch has no other unit.
         m_ledger.fail(held, *group, m_ledger.requests[unit.request], {SLUICE_ERROR_BUFFER_SIZE});
         m_ledger.finish(held, unit);
         m_ledger.endIfDone(held, *group);
@@ -231,8 +233,8 @@ Batcher::Added Batcher::addUnit(Held& held, Batch& batch, Unit& unit,
     const SharedTiles::Place* decoded = nullptr;
     if (isDecodedByGpu(unit)) {
         const TileRecord* tiles = tilesOf(request.info, unit);
-        // If the context has refused pipelines since the unit was cut, a thread will decode the
-        // unit.
+        // If the context has refused pipelines since the unit was cut, the batch ends before this
+        // unit, which a thread will decode.
         if (!m_ledger.sides.havePipelines(held, tiles, unit)) return Added::full;
         decoded = findDecoded(batch, unit, tiles);
         for (uint32_t i = 0; i < unit.tileCount && decoded == nullptr; ++i)
@@ -267,9 +269,9 @@ Batcher::Added Batcher::addUnit(Held& held, Batch& batch, Unit& unit,
     return Added::yes;
 }
 
-// Returns whether the batch has room for the target with these requirements. Each target has its
-// own part of control and results. Targets for which scratch is too small together use it one after
-// the other, so scratch need only suffice for each alone.
+// Returns whether the batch has room for a target (a buffer to decode into) with these
+// requirements. Each target has its own part of control and results. Targets for which scratch is
+// too small together use it one after the other, so scratch need only suffice for each alone.
 bool Batcher::fits(const Batch& batch, uint32_t target,
                    const SluiceTilesRequirements& required) const
 {
@@ -289,10 +291,10 @@ bool Batcher::fits(const Batch& batch, uint32_t target,
            (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
 }
 
-// Makes sure that the batch has room for the target's totals. It queries the requirements of the
-// totals plus some more tiles, so that the next units need no query: a query per unit would cost as
-// much as all the rest of Record. If the batch has no room for these, it queries the requirements
-// of the totals alone. Returns false if the batch has no room for those either.
+// Makes sure that the batch has room for the tiles that the target's totals count. Queries what
+// these and some more tiles require, so that the next units need no query: a query per unit would
+// cost as much as all the rest of Record. If the batch has no room for that, queries what the
+// totals alone require. Returns false if the batch has no room for that either.
 bool Batcher::makeRoom(Batch& batch, uint32_t number) const
 {
     TargetBatch& target = batch.targets[number];
@@ -313,9 +315,9 @@ bool Batcher::makeRoom(Batch& batch, uint32_t number) const
     return false;
 }
 
-// Returns the place of the unit's first tile, if the batch already decodes all tiles of the unit,
-// one after the other, and the unit can be copied from there. Otherwise it returns NULL. Units that
-// are transcoded have tiles of their own, because they may be transcoded in place.
+// If the batch already decodes all tiles of the unit contiguously, at a place from which the unit
+// can be copied, returns the place of the unit's first tile. Otherwise returns NULL. A unit that is
+// transcoded always decodes its own tiles, because they may be transcoded in place.
 const SharedTiles::Place* Batcher::findDecoded(const Batch& batch, const Unit& unit,
                                                const TileRecord* tiles) const
 {
@@ -399,8 +401,9 @@ void Batcher::markRecorded(Held& held, Batch& batch, Unit& unit)
     group.event.value = batch.value;
     unit.beginsImage = unit.endsImage = false;
     if (request.info.target == SLUICE_STREAM_TO_IMAGE) {
-        // A unit that is decoded a second time may come after the request's last unit, whose copy
-        // has already changed the image to its new layout.
+        // A unit that is decoded a second time may come after the request's last copy, which has
+        // already changed the image to its new layout. Then this unit's copy must change the layout
+        // before and after itself.
         const bool isAfterEnd = request.endIn != 0;
         unit.beginsImage = request.begunIn == 0 || isAfterEnd;
         if (request.begunIn == 0) request.begunIn = batch.number;
@@ -411,7 +414,8 @@ void Batcher::markRecorded(Held& held, Batch& batch, Unit& unit)
     m_ledger.tellIfRecorded(held, group);
 }
 
-// The batch will not run. Its units become ready again, ahead of those that became ready since.
+// Takes back a batch, which will not run. Its units become ready again, ahead of units that became
+// ready in the meantime.
 void Batcher::putBack(Held& held, Batch& batch)
 {
     Queue reversed;

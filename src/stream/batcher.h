@@ -11,7 +11,7 @@ namespace sluice::stream {
 
 class Batcher {
 public:
-    // The arguments outlive the batcher.
+    // The arguments must outlive the batcher.
     Batcher(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger);
 
     // These implement sluiceStreamRecord and sluiceStreamDiscard. Discarding fails if the batch is
@@ -26,8 +26,8 @@ public:
         tooLittle,     // fewer tiles are ready than the budget's minimum
         enough
     };
-    // countsCall: if too little is ready, this call counts towards the budget's maxAge as a call of
-    // record does.
+    // Says whether a batch is worth recording now. countsCall: if too few tiles are ready, this
+    // call counts like a call of Record towards budget.maxAge.
     Ready readiness(const SluiceStreamBudget& budget, bool countsCall);
 
     // The functions from here on are for the thread that checks which batches are complete. No
@@ -66,7 +66,7 @@ private:
     const BatchCommands m_commands;
     const uint64_t m_controlSlot, m_resultsSlot; // bytes
     std::vector<Batch> m_batches;
-    SharedTiles m_sharedTiles; // of the batch that is being gathered
+    SharedTiles m_sharedTiles; // tiles of the batch that is being gathered
     uint64_t m_lastNumber = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Divides a ring's memory into blocks that may be freed in any order, by the buddy system
 // (Knowlton, A Fast Storage Allocator, CACM 1965; The Art of Computer Programming, 2.5). A block
-// that lives long keeps only its buddies from being merged.
+// that lives long only prevents its own buddies from being merged.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,8 @@ class Blocks {
 public:
     static constexpr uint64_t kNone = UINT64_MAX;
 
-    // The sizes of blocks are powers of two from minBlock on, as large as they fit. Each block
-    // starts at a multiple of its size. If `size` is not a multiple of `unit`, the remainder at the
-    // end is not used.
+    // Block sizes are minBlock * 2^n; minBlock must be a power of two. Each block starts at a
+    // multiple of its size. If `size` is not a multiple of `unit`, the remainder is not used.
     Blocks(uint64_t size, uint64_t minBlock, uint64_t unit) : m_minBlock(minBlock)
     {
         m_capacity = size / unit * unit;
@@ -29,7 +28,9 @@ public:
         m_next.assign(count, kEnd);
         m_previous.assign(count, kEnd);
         m_free.assign(m_orders, kEnd);
-        // The largest block that ends at a place has the size of the lowest bit of that place.
+        // Covers the capacity with free blocks, from its end to its start. The largest aligned
+        // block that ends at index `at` has as many minBlocks as the value of the lowest set bit of
+        // `at`.
         for (size_t at = count; at != 0; at &= at - 1) {
             uint32_t order = 0;
             while ((at >> order & 1) == 0)
@@ -45,7 +46,7 @@ public:
     uint64_t blockSize(uint64_t size) const { return m_minBlock << orderOf(size); }
 
     // Takes a block of at least `size` bytes. Returns the block's offset, or kNone if no block of
-    // that size is free, or there never is one, because it is larger than largest().
+    // that size is free or if `size` exceeds largest().
     uint64_t take(uint64_t size)
     {
         const uint32_t order = orderOf(size);
@@ -110,7 +111,7 @@ private:
 
     uint64_t m_minBlock, m_capacity = 0, m_used = 0;
     uint32_t m_orders = 1, m_minBlockLog2 = 0;
-    std::vector<uint8_t> m_order; // kFree or kTaken, and the order, of the block that begins here
+    std::vector<uint8_t> m_order; // state and order of the block that begins here; kInside: none
     std::vector<uint32_t> m_next, m_previous, m_free; // lists of free blocks, one per order
 };
 

@@ -14,7 +14,7 @@ constexpr uint32_t kMaxBlockWidth = 16;
 // The Vulkan layouts that a barrier cannot change an image to: UNDEFINED and PREINITIALIZED.
 constexpr uint32_t kNeverNewLayouts[] = {0, 8};
 
-// available: receives the size of the source in bytes.
+// Checks where the request's bytes come from. available: receives the size of that source.
 void checkSource(ArgumentChecker& check, const SluiceStreamRequest& request,
                  SluiceStreamer streamer, uint64_t& available)
 {
@@ -41,7 +41,7 @@ void checkSource(ArgumentChecker& check, const SluiceStreamRequest& request,
     if (check.isOk()) available = file->tilesOf(request.asset).size;
 }
 
-// Checks the format that UASTC blocks become.
+// Checks the format to which UASTC blocks are to be transcoded.
 void checkFormat(ArgumentChecker& check, const SluiceStreamRequest& request)
 {
     const SluiceStreamImage& image = request.image;
@@ -59,7 +59,7 @@ void checkFormat(ArgumentChecker& check, const SluiceStreamRequest& request)
                   "is 16 for UASTC");
 }
 
-// Checks that the box is valid, and that its bytes are as many as the request says.
+// Checks that the box is valid, and that it has as many bytes as the request.
 void checkBox(ArgumentChecker& check, const SluiceStreamRequest& request)
 {
     const SluiceStreamImage& image = request.image;
@@ -102,7 +102,8 @@ void checkImage(ArgumentChecker& check, const SluiceStreamRequest& request)
                       "is neither UNDEFINED nor PREINITIALIZED");
 }
 
-// Checks the size of a buffer, and that what it receives can be made.
+// Checks the buffer that receives the request's bytes. If they are transcoded, also checks that
+// there is a GPU and that the box is valid.
 void checkBuffer(ArgumentChecker& check, const SluiceStreamRequest& request, const Gpu& gpu)
 {
     uint64_t size = request.size;

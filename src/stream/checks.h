@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds what Submit refuses.
+// Checks the arguments of sluiceStreamSubmit.
 #pragma once
 
 #include <sluice/sluice_stream.h>

@@ -29,12 +29,13 @@ bool Completion::complete(uint64_t number)
     return true;
 }
 
-// Only this thread touches batches under way, so it takes the lock only for their units.
+// Only one thread at a time checks batches. So this function takes the lock only for the units of
+// batches that are complete.
 void Completion::checkBatches(SluiceStatus& status)
 {
     uint64_t known = 0, value = 0;
-    // Batches complete in the order in which they were recorded, and events are expected in that
-    // order.
+    // Batches complete in the order in which they were recorded, and the engine expects events in
+    // that order. So the loop ends at the first batch that is not complete.
     while (Batch* oldest = m_batcher.oldest()) {
         SluiceStatus result = m_gpu.isLost() ? SLUICE_ERROR_DEVICE : SLUICE_OK;
         if (result == SLUICE_OK && m_gpu.isImmediate()) {
@@ -90,8 +91,9 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
     m_batcher.release(held, batch);
 }
 
-// Returns the status of the regions of a unit together, and OK if the GPU did not transcode it.
-// regions: how many regions the batch's units before it have; moved on.
+// Returns the combined status of a unit's regions, the pieces that the transcoder is given; OK if
+// the GPU did not transcode the unit. regions: index of the unit's first region in the batch; set
+// to that of the next unit.
 SluiceTileStatus Completion::transcodeStatus(const Batch& batch, const Unit& unit,
                                              uint32_t& regions) const
 {
@@ -100,7 +102,7 @@ SluiceTileStatus Completion::transcodeStatus(const Batch& batch, const Unit& uni
     const uint32_t count = regionCount(m_ledger.requests[unit.request].info.image, unit);
     for (uint32_t i = 0; i < count; ++i) {
         const SluiceTileStatus status = batch.transcodes.status(regions++);
-        // A region that was not transcoded counts more than one with invalid blocks.
+        // Any other failure takes precedence over invalid blocks (BAD_CODE).
         if (status != SLUICE_TILE_OK &&
             (result == SLUICE_TILE_OK || status != SLUICE_TILE_BAD_CODE))
             result = status;
@@ -108,8 +110,9 @@ SluiceTileStatus Completion::transcodeStatus(const Batch& batch, const Unit& uni
     return result;
 }
 
-// statuses: one per tile of the unit; NULL: the GPU has decoded no tiles of the unit. transcoded:
-// the status of what the GPU has transcoded.
+// Finishes a unit of a complete batch, or lets the CPU decode the unit again. statuses: one per
+// tile of the unit; NULL: the GPU has decoded no tiles of the unit. transcoded: the status of what
+// the GPU has transcoded.
 void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses,
                             SluiceTileStatus transcoded)
 {
@@ -123,7 +126,7 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
         for (uint32_t i = 0; i < unit.tileCount; ++i) {
             if (statuses[i] == SLUICE_TILE_OK) continue;
             if (bad == kNone) bad = i;
-            // Only these two statuses do not mean that the data is bad.
+            // All other statuses mean that the data is bad, and a retry would fail, too.
             mayRetry = mayRetry &&
                        (statuses[i] == SLUICE_TILE_INTERNAL || statuses[i] == SLUICE_TILE_PENDING);
         }
@@ -133,7 +136,7 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
             return;
         else
             m_ledger.failTile(held, unit, unit.firstTile + bad, statuses[bad]);
-        if (bad != kNone) transcoded = SLUICE_TILE_OK; // it was no more than what the tiles were
+        if (bad != kNone) transcoded = SLUICE_TILE_OK; // a consequence of the bad tile
     }
     if (transcoded == SLUICE_TILE_BAD_CODE)
         m_ledger.failBlocks(held, unit);
@@ -146,8 +149,8 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
     m_ledger.endIfDone(held, group);
 }
 
-// Lets the CPU decode a unit that the GPU could not, provided the CPU can write to the place where
-// the unit's tiles go.
+// Lets the CPU decode a unit that the GPU could not decode. Returns false if that is not possible,
+// for example because the CPU cannot write to the place where the unit's tiles go.
 bool Completion::retry(Held& held, Unit& unit)
 {
     Group& group = m_ledger.groups[unit.group];
@@ -155,7 +158,8 @@ bool Completion::retry(Held& held, Unit& unit)
     const SluiceStreamImage& image = request.info.image;
     const bool isReleased = request.info.target == SLUICE_STREAM_TO_IMAGE && request.endIn != 0 &&
                             image.sourceFamily != image.destinationFamily;
-    // An engine that has seen the RECORDED event may be using the destination already.
+    // An engine that has seen the RECORDED event may be using the destination already, so the bytes
+    // must not be written again.
     if (unit.isRetried || m_info.output.host == nullptr || isReleased ||
         group.recordedEvent == RecordedEvent::told)
         return false;
@@ -217,8 +221,9 @@ void Completion::beginWaiting(uint64_t semaphore, uint64_t value)
     }
 }
 
-// Signals each semaphore with the value of the last group before the first group that has not
-// ended.
+// Signals the semaphores of groups that have ended. Groups with the same semaphore signal in the
+// order of submission, so a group must wait until all earlier ones have ended. Each semaphore is
+// signalled once per call, with the value of the last group that may signal.
 void Completion::checkSignals(SluiceStatus& status)
 {
     SluiceStreamSync signals[Signallers::kCount];
@@ -301,8 +306,8 @@ SluiceStatus Completion::poll(SluiceStreamEvent* events, uint32_t& count)
         count = giveEvents(held, events, room);
         if (hasEvents(held)) held.tellEvent(); // `events` had no room for some
     }
-    // Signals come after the events. In the other order, a group that ends in between would have
-    // its event returned by this call, but its semaphore signalled only by the next one.
+    // Semaphores come after events. Otherwise a group that ends between the two steps would have
+    // its event returned by this call, but its semaphore signalled only by the next call.
     if (looks && m_ledger.pending.signals != 0) checkSignals(status);
     if (!m_gpu.isLost()) return SLUICE_OK;
     status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;

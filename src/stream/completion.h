@@ -11,7 +11,7 @@ namespace sluice::stream {
 
 class Completion {
 public:
-    // The arguments outlive the object.
+    // The arguments must outlive the object.
     Completion(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger,
                Batcher& batcher);
 
@@ -43,7 +43,7 @@ private:
     Gpu& m_gpu;
     Ledger& m_ledger;
     Batcher& m_batcher;
-    uint64_t m_completed = 0; // batches up to this number, as sluiceStreamComplete was told
+    uint64_t m_completed = 0; // sluiceStreamComplete has reported batches up to this number
     std::vector<uint32_t> m_statuses[kTargets]; // per tile of a completed batch
     uint64_t m_nextSemaphore = 0;               // where the next query of semaphores begins
     bool m_toldLost = false;

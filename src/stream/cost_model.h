@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A model of how long a batch takes on the GPU, learnt from timestamps. Tiles are decoded in
-// parallel. A batch of few tiles therefore takes as long as its slowest tile, and a batch of many
-// as long as its bytes need. In between, the square root of the sum of both squares is a good
-// approximation. The time of the copies is added. The shapes of these functions were fitted to
-// batches on an H100 (docs/notes/streaming.md).
+// Predicts how long a batch takes on the GPU, and learns from timestamps. Tiles are decoded in
+// parallel. So a batch of few tiles takes as long as its slowest tile, and the time of a batch of
+// many tiles is proportional to its bytes. The model combines both times as the square root of the
+// sum of their squares, and adds the time of the copies. The formulas were fitted to batches on an
+// H100 (docs/notes/streaming.md).
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace sluice::stream {
 
 enum CostKind : uint32_t {
-    // Terms of the slowest tiles.
+    // Terms of the latency: a constant, sequential dispatches, and the slowest tile of each codec.
     kCostFloor,
     kCostPasses, // dispatches that run one after the other
     kCostSlowestGdeflate,
     kCostSlowestGstd,
     kCostSlowestZstd,
     kCostSlowestFilter,
-    // Terms of bytes, in decoded MiB.
+    // Terms that grow with the bytes of each codec, in decoded MiB.
     kCostGdeflate,
     kCostGstd,
     kCostZstd,
@@ -37,7 +37,7 @@ using CostFeatures = std::array<double, kCostKinds>;
 // The properties of a batch that its time depends on.
 class CostInputs {
 public:
-    // GDeflate's kernel copies stored tiles, at most 64 KiB at a time.
+    // Stored tiles count as GDeflate, whose kernel copies them in pieces of at most 64 KiB.
     void addStoredTile(uint32_t size, bool isFiltered)
     {
         m_features[kCostGdeflate] += mib(size);
@@ -54,7 +54,8 @@ public:
                                                 0.0074 * std::sqrt(decoded) + 0.0027 * stored +
                                                 0.0014 * decoded);
     }
-    // Parts of 64 KiB are decoded in parallel, and then written one after the other.
+    // The parts of a tile, 64 KiB each, are decoded in parallel, and then written one after the
+    // other.
     void addGstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostGstd] += mib(size);
@@ -65,8 +66,8 @@ public:
         const double ofPart = kib(storedSize) / parts;
         note(m_slowestGstd, 0.0072 * ofPart + 0.0267 * std::sqrt(ofPart) + 0.00075 * kib(size));
     }
-    // The passes run one after the other. Some take as long as the tile's longest block, others
-    // depend on the logarithm of its size alone.
+    // A tile is decoded in passes, one after the other. Some passes take as long as the tile's
+    // longest block. The time of the other passes depends only on the logarithm of the tile's size.
     void addZstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostZstd] += mib(size);
@@ -79,7 +80,8 @@ public:
         m_hasFloats[isFiltered] = true;
         noteFilter(size, isFiltered);
     }
-    // Transcoding follows all decodes. work: times as much as BC7 takes.
+    // Transcoding follows all decodes. size: bytes of UASTC blocks. work: the time for a block,
+    // relative to transcoding it to BC7.
     void addTranscode(uint64_t size, double work) { m_features[kCostUastc] += work * mib(size); }
     void addCopy(uint64_t size)
     {
@@ -87,8 +89,8 @@ public:
         m_features[kCostCopies] += 1;
     }
 
-    // The lists of a batch, one for each kind of tile, run side by side. So the batch takes as many
-    // passes one after the other as the list that needs most.
+    // A batch has a list of tiles for each kind. The lists run side by side, so the batch takes as
+    // many sequential passes as the list that needs most.
     CostFeatures features() const
     {
         CostFeatures result = m_features;
@@ -110,8 +112,8 @@ private:
     static double kib(uint64_t bytes) { return double(bytes) / 1024; }
     static double mib(uint64_t bytes) { return double(bytes) / 1048576; }
     static void note(double& slowest, double time) { slowest = std::max(slowest, time); }
-    // A tile cannot be slower than an earlier tile that is at least as large both stored and
-    // decoded. This check saves the square roots for most tiles.
+    // A tile cannot be slower than an earlier tile that is at least as large, both stored and
+    // decoded. This check avoids computing the square roots for most tiles.
     struct Sizes {
         uint32_t stored = 0, decoded = 0;
     };
@@ -129,19 +131,19 @@ private:
     CostFeatures m_features{};
     static constexpr uint32_t kZstdPasses = 14; // for a tile of 256 KiB (plan_zstd.h)
 
-    // Tiles of GDeflate and Zstandard without filters, and with them, are two lists; Gstd tiles are
-    // one.
+    // GDeflate and Zstandard have two lists each: [0] for tiles without filters, [1] for tiles with
+    // filters. Gstd has one list.
     double m_slowestGdeflate[2] = {}, m_slowestGstd = 0, m_slowestZstd[2] = {};
     Sizes m_largestGdeflate[2] = {}, m_largestGstd;
     bool m_hasFilteredGstd = false;
     bool m_hasFloats[2] = {};
 };
 
-// Milliseconds per unit of each feature.
+// The weight of each feature, in milliseconds per unit of the feature.
 struct CostWeights {
     CostFeatures of{};
 
-    // The milliseconds of the three groups of terms.
+    // The milliseconds that each of the three groups of terms contributes (CostKind).
     struct Parts {
         double slowest = 0, bytes = 0, copies = 0;
     };
@@ -156,7 +158,7 @@ struct CostWeights {
     }
     struct Time {
         double sum;
-        double slowestShare, bytesShare; // growth of the sum per millisecond of each
+        double slowestShare, bytesShare; // partial derivatives of the sum
     };
     Time timeOf(const CostFeatures& features) const
     {
@@ -173,7 +175,7 @@ struct CostWeights {
 // relative to the measurement, so that large batches do not drown small ones.
 class CostFit {
 public:
-    // scale: how many times as slow the device is as the one that the initial weights describe.
+    // scale: how many times as long the device takes as the GPU that kStart describes.
     explicit CostFit(double scale)
     {
         for (uint32_t i = 0; i < kCostKinds; ++i) {
@@ -190,7 +192,7 @@ public:
         for (double& weight : m_weights.of)
             weight *= factor;
     }
-    // Raises the uncertainty of all weights that this batch depends on.
+    // Raises the uncertainty of all weights that this batch depends on, so that they adapt faster.
     void doubt(const CostFeatures& features)
     {
         const CostFeatures slopes = slopesOf(features);
@@ -224,13 +226,13 @@ public:
 private:
     static constexpr double kForgetting = 0.98;
     static constexpr double kNoise = 0.01;       // variance of a measurement's logarithm
-    static constexpr double kMostDeviations = 4; // errors are clamped to this many deviations
+    static constexpr double kMostDeviations = 4; // errors are clamped to this many sigmas
     static constexpr double kVariance = 2;       // of a weight's logarithm, initially and at most
     // The initial weights in milliseconds, of an average GPU.
     static constexpr CostFeatures kStart = {0.01, 0.01, 1,     1,     1,     1,    0.01,
                                             0.02, 0.1,  0.015, 0.002, 0.005, 0.003};
 
-    // Returns the relative growth of the time per relative growth of each weight.
+    // Returns d log(time) / d log(weight) for each weight.
     CostFeatures slopesOf(const CostFeatures& features) const
     {
         const CostWeights::Time time = m_weights.timeOf(features);
@@ -243,8 +245,8 @@ private:
         }
         return slopes;
     }
-    // If a feature appears in no batch for a long time, the variance of its weight must not grow
-    // without limit.
+    // Division by kForgetting raises all variances. The variance of a weight that no batch uses for
+    // a long time must not grow without limit.
     void limitVariance()
     {
         for (uint32_t i = 0; i < kCostKinds; ++i) {
@@ -258,20 +260,21 @@ private:
     }
 
     CostWeights m_weights;
-    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the logarithms of weights
+    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the weights' logarithms
 };
 
-// Predicts batches by a robust fit. Outliers are not learnt: they are batches that are off by far
-// more than their neighbours, for example because a driver compiled something or a debugger stopped
-// the process. If most of the recent batches are off, the fit is discarded and a new one is made
-// from them.
+// Predicts batches by a robust fit. A batch whose time is far from the prediction, for example
+// because a driver compiled something or a debugger stopped the process, is an outlier, and the fit
+// does not learn from it. If most of the recent batches are off, the fit is discarded and a new one
+// is made from them.
 class CostModel {
 public:
     const CostWeights& weights() const { return m_fit.weights(); }
     double predict(const CostInputs& inputs) const { return weights().predict(inputs); }
-    // Returns the milliseconds that one more unit of this feature adds to a large batch.
+    // Returns the milliseconds that one more of this feature, for example a MiB, adds to a large
+    // batch.
     double weight(CostKind kind) const { return weights().of[kind]; }
-    // Predicts a batch of one 64 KiB tile, of the codec that dominated the last batch.
+    // Predicts a batch of one 64 KiB tile of the codec that had the most bytes in the last batch.
     double floor() const
     {
         CostInputs one;
@@ -306,19 +309,21 @@ public:
 
 private:
     static constexpr double kLeast = 1e-6, kMost = 1e9; // plausible milliseconds
-    // A fit is judged by the last kRecent batches, once as many have been measured since it was
-    // made; at the beginning, once kFirst have been.
+    // isOff() judges a fit by the last kRecent batches, so it waits until kRecent batches have been
+    // measured since the fit was made. A fit that was made before the model had kRecent batches may
+    // be judged after kFirst.
     static constexpr uint32_t kRecent = 8, kFirst = 3;
-    // Factors between measurement and prediction. kOff: the fit is discarded if the median of the
-    // recent batches is off by more. kOutlier: a batch that is off by more is an outlier. kSpread:
-    // if the factors of the recent batches differ by less, the GPU's clock has changed.
+    // Factors between measurement and prediction. kOff: a new fit is made if the median batch is
+    // off by more than this. kOutlier: a batch that is off by more than this is an outlier.
+    // kSpread: if the recent batches are all off by nearly the same factor, within this, the GPU's
+    // clock has changed.
     static constexpr double kOff = 1.5, kOutlier = 3, kSpread = 1.2;
-    static constexpr double kMostOutliers = 0.15; // if a larger share are outliers, they are learnt
+    static constexpr double kMostOutliers = 0.15; // above this fraction, outliers are learnt too
 
     struct Batch {
         CostFeatures features;
         double measured;
-        double logRatio; // of measurement to prediction
+        double logRatio; // log(measurement / prediction)
     };
 
     uint32_t recent() const { return std::min(m_count, kRecent); }
@@ -355,8 +360,8 @@ private:
         for (uint32_t i = m_count - recent(); i < m_count; ++i)
             learnUnlessOutlier(m_recent[i % kRecent].features, m_recent[i % kRecent].measured);
     }
-    // Outliers are rare. If many batches look like outliers, they are right and the fit is wrong
-    // for such batches.
+    // Learns from a batch unless it is an outlier. If outliers are frequent, the fit must be wrong
+    // for such batches, so it learns from them, and faster.
     void learnUnlessOutlier(const CostFeatures& features, double measured)
     {
         const double ratio = measured / m_fit.weights().timeOf(features).sum;
@@ -369,8 +374,8 @@ private:
 
     CostFit m_fit{1};
     Batch m_recent[kRecent] = {};         // a ring
-    uint32_t m_count = 0, m_fitSince = 0; // batches
-    double m_outliers = 0;                // the recent share of outliers
+    uint32_t m_count = 0, m_fitSince = 0; // batches measured: in all; when the fit was made
+    double m_outliers = 0;                // fraction of recent batches that were outliers
     double m_error = 0;
     CostKind m_lastCodec = kCostGdeflate;
 };

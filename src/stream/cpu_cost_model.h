@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A model of how long a thread takes to decode tiles, learnt from the times of units. A tile costs
-// time for each of its bytes, which depends on its codec and on whether it has a filter. What a
-// tile costs by itself is counted as some more bytes.
+// time for each of its bytes, which depends on its codec and on whether it has a filter. The fixed
+// cost of a tile is counted as additional bytes.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@ enum CpuCodec : uint32_t {
     kCpuZstd,
     kCpuFloat,
     kCpuTileCodecs,
-    kCpuUastc = kCpuTileCodecs, // bytes of blocks that are transcoded, which are no tile
+    kCpuUastc = kCpuTileCodecs, // transcoding; counts bytes of UASTC blocks, not of tiles
     kCpuCodecs
 };
 
-// A sum for each codec and for the transcoder, [0] of tiles without filters and [1] of tiles with
-// filters.
+// A sum of bytes or of milliseconds for each codec and for the transcoder, [0] of tiles without
+// filters and [1] of tiles with filters.
 struct CpuSums {
     double of[kCpuCodecs][2] = {};
 };
 
-// The decoded bytes of tiles. Each tile has kBytesOfTile more, for what it costs by itself.
+// The decoded bytes of tiles. Each tile counts kBytesOfTile additional bytes, for its fixed cost.
 class CpuInputs {
 public:
     static double sizeOf(uint32_t size) { return double(size) + kBytesOfTile; }
@@ -36,7 +36,7 @@ public:
     {
         m_bytes.of[codec][isFiltered] += sizeOf(size);
     }
-    // work: times as much as BC7 takes.
+    // work: the time for a block, relative to transcoding it to BC7.
     void addTranscode(uint64_t size, double work)
     {
         m_bytes.of[kCpuUastc][0] += work * double(size);
@@ -51,7 +51,7 @@ private:
 
 class CpuCostModel {
 public:
-    // Predicts the milliseconds of one thread.
+    // Predicts how many milliseconds one thread needs.
     double predict(const CpuInputs& inputs) const
     {
         double sum = 0;

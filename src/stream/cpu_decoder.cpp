@@ -9,10 +9,12 @@ namespace sluice::stream {
 
 namespace {
 
-// The size of each part of a workspace. It suffices for a tile of an archive and its lists.
+// The size of each buffer of a workspace. It suffices for a tile of an archive, and for the lists
+// with which it is decoded.
 constexpr size_t kPartSize = (size_t(1) << 20) + 65536;
 
-// Makes memory of a workspace large enough. Returns false if memory has run out.
+// Enlarges `memory` from `has` to `size` bytes if it is smaller; its content is then lost. Returns
+// false if memory has run out.
 bool grow(std::unique_ptr<uint8_t[]>& memory, uint64_t& has, uint64_t size)
 {
     if (size <= has) return true;
@@ -74,7 +76,8 @@ CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamReques
     const uint64_t place = unit.outputBase + tile.outputOffset - first.outputOffset;
     uint8_t* to =
         blocks != nullptr ? blocks + (place - unit.output) : ringPlace(m_info.output, place);
-    // Decoders read back what they have written, which is slow where memory is not cached.
+    // Decoders read back what they have written, which is slow where memory is not cached. So into
+    // an uncached ring a tile is not decoded directly, but copied.
     return {to, 0, tile.size,
             (m_isRingCached || blocks != nullptr) &&
                 isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
@@ -128,7 +131,7 @@ BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
 {
     const TileRecord* tiles = tilesOf(request, unit);
     uint8_t* source = ringPlace(m_info.source, unit.sourceBase);
-    uint8_t* blocks = nullptr; // instead of the output ring
+    uint8_t* blocks = nullptr; // if not NULL, receives the tiles instead of the output ring
     if (unit.isTranscoded && unit.tileCount != 0) {
         const uint64_t size = unit.outputBase - unit.output + unit.decodedSize;
         if (!grow(workspace.blocks, workspace.blocksSize, size)) return {unit.firstTile, 0, true};

@@ -30,7 +30,7 @@ inline uint8_t* ringPlace(const SluiceStreamMemory& ring, uint64_t offset)
 struct Workspace {
     std::unique_ptr<uint8_t[]> control, results, scratch, bounce;
     uint64_t bounceSize = 0;
-    // The tiles of a unit that is transcoded, as the output ring would have them. It grows.
+    // Receives the tiles of a unit that is transcoded, instead of the output ring. It grows.
     std::unique_ptr<uint8_t[]> blocks;
     uint64_t blocksSize = 0;
     bool isTaken = false;
@@ -38,7 +38,7 @@ struct Workspace {
     // that share a tile are often requested one after the other, and the tile is then decoded only
     // once.
     uint64_t bouncedFile = 0;                // SluiceStreamFile_T::serial; 0: there is none
-    const TileRecord* bouncedTile = nullptr; // among the records of that file
+    const TileRecord* bouncedTile = nullptr; // points into the records of that file
 };
 
 // The first tile that could not be decoded, if there is one.
@@ -51,8 +51,8 @@ struct BadTile {
 
 class CpuDecoder {
 public:
-    // info outlives the decoder. threads: the maximum number of threads that decode at a time. Each
-    // has an index of its own. isRingCached: the host's view of the output ring is cached memory.
+    // info must outlive the decoder. threads: the maximum number of threads that decode at a time.
+    // Each has an index of its own. isRingCached: the host's view of the output ring is cached.
     CpuDecoder(const SluiceStreamerInfo& info, uint32_t threads, bool isRingCached)
         : m_info(info), m_isRingCached(isRingCached), m_workspaces(threads)
     {
@@ -63,17 +63,19 @@ public:
 
     SluiceStatus start();
     Workspace& workspace(uint32_t thread) { return m_workspaces[thread]; }
-    // Takes a workspace for a thread without an index. Returns NULL if all workspaces are taken.
+    // Takes a free workspace for a thread of the engine, which has none of its own. Returns NULL if
+    // all are taken.
     Workspace* take(Held&);
     void give(Held&, Workspace& workspace) { workspace.isTaken = false; }
 
     // Adds up what has been decoded, and how long it took.
     struct Done {
-        uint64_t bytes = 0; // of tiles
+        uint64_t bytes = 0; // decoded bytes of tiles
         CpuInputs inputs;
         CpuSums milliseconds;
     };
-    // Decodes the unit's tiles, and stops at the first bad one, then transcodes them.
+    // Decodes the unit's tiles up to the first bad one. If all are good, transcodes them if
+    // necessary.
     BadTile decode(const Unit& unit, const SluiceStreamRequest& request, Workspace& workspace,
                    Done& done) const;
 

@@ -12,15 +12,16 @@ namespace sluice::stream {
 namespace {
 
 constexpr uint64_t kMostPad = 16 * kMaxBlockSize;
-// The number of requests of a group whose records are read ahead.
+// Tile records are read ahead, for at most this many requests of a group from its current one on.
 constexpr uint32_t kRequestsAhead = 64;
 
-// The most regions of texels that are transcoded as one unit, but for levels that are tiles.
+// The most regions of a unit that is transcoded: the pieces that the transcoder is given
+// (regionCount). A unit that is a whole level of a KTX2 file may have more.
 constexpr uint32_t kPlanesAtOnce = 64;
 constexpr uint64_t kMostMadeBlock = 64; // bytes of 4 x 4 texels
 
-// Returns how many bytes of UASTC blocks are cut at a time. They become four times as many bytes of
-// texels.
+// Returns the target size in bytes of a unit of UASTC blocks. It is smaller for blocks that become
+// texels, since these grow to four times their size.
 uint64_t blockStrip(const SluiceStreamImage& image)
 {
     return makesTexels(image) ? kStripSize / 4 : kStripSize;
@@ -46,8 +47,8 @@ struct TileSum {
     }
 };
 
-// Returns whether the request is for a level of a KTX2 file that is a tile. Such a tile may have
-// any size, and may begin at any byte of the file.
+// Returns whether the request is for a level of a KTX2 file, which is a single tile. Such a tile
+// may have any size, and may begin at any byte of the file.
 bool isOfLevel(const Request& request)
 {
     return request.info.source == SLUICE_STREAM_FROM_ARCHIVE && request.info.file->ktx2 != nullptr;
@@ -78,8 +79,10 @@ bool Cutter::takeBlocks(Held& held, const Group& group, Unit& unit, uint64_t sou
            m_ledger.rings.take(held, unit, sourceSize, outputSize);
 }
 
-// A direct read needs a memory address and a file offset that are congruent modulo the alignment of
-// direct reads. The block has `room` for the shift, and for the surplus that is read on both sides.
+// Sets where the unit's stored bytes begin in their block. A direct read needs a memory address and
+// a file offset that are congruent modulo the alignment of direct reads, so the unit's bytes are
+// shifted in their block. room: additional bytes of the block, for the shift and for the surplus
+// that is read on both sides; 0: no direct reads.
 void Cutter::placeSource(const Request& request, Unit& unit, uint64_t fileOffset,
                          uint64_t room) const
 {
@@ -157,7 +160,8 @@ const Request* Cutter::takeRecords(Held&, const Group& group)
     return nullptr;
 }
 
-// Bytes of files and of memory reach the host directly. They reach the GPU through the source ring.
+// Cuts a unit of plain bytes of a file or of memory, which need no decoding. Such bytes go to host
+// memory directly, and to the GPU through the source ring.
 Cutter::Cut Cutter::cutPlain(Held& held, Group& group, Request& request, Unit& unit)
 {
     unit.size = std::min<uint64_t>(request.info.size - request.cut, kUnitRead);
@@ -225,9 +229,9 @@ Cutter::Cut Cutter::cutTiles(Held& held, Group& group, Request& request, Unit& u
     return Cut::made;
 }
 
-// Finds the offset `pad` in the output block at which the unit's tiles begin. With it, the bytes to
-// copy to the image start at a multiple of the texel block's size, and each tile starts at a
-// multiple of the alignment that its decoder needs.
+// Finds the offset `pad`, in the unit's block of the output ring, at which the unit's tiles begin.
+// With it, the bytes to copy to the image start at a multiple of the texel block's size, and each
+// tile at a multiple of the alignment that its decoder needs. Returns false if there is none.
 bool Cutter::placeOutput(const Request& request, const Unit& unit, uint32_t blockSize,
                          uint64_t& pad) const
 {
@@ -248,7 +252,9 @@ bool Cutter::placeOutput(const Request& request, const Unit& unit, uint32_t bloc
 }
 
 // Returns whether the unit, which consists of whole tiles, can ever be read and decoded. Tiles of
-// archives always can. What the CPU decodes may need as much memory beside the rings.
+// archives always can, but a level of a KTX2 file may be too large. Without a GPU there is no
+// output ring, and the CPU decodes into other memory; the source ring's size then also limits the
+// decoded bytes.
 bool Cutter::canDecode(Held& held, const Request& request, const Unit& unit, uint64_t sourceSize,
                        uint64_t outputSize) const
 {
@@ -299,8 +305,8 @@ Cutter::Cut Cutter::cutImage(Held& held, Group& group, Request& request, Unit& u
     return Cut::made;
 }
 
-// Cuts UASTC blocks that are no tiles. They are read into the source ring, and what they become
-// goes to the output ring.
+// Cuts UASTC blocks that are not in tiles. They are read into the source ring and transcoded into
+// the output ring.
 Cutter::Cut Cutter::cutBlocks(Held& held, Group& group, Request& request, Unit& unit)
 {
     SluiceStreamReason reason = SLUICE_STREAM_GPU;
@@ -314,7 +320,8 @@ Cutter::Cut Cutter::cutBlocks(Held& held, Group& group, Request& request, Unit& 
     return Cut::made;
 }
 
-// Halves the number of planes or rows until their tiles fit into one unit.
+// Cuts a unit of an image that is stored in tiles. Halves the unit's number of planes or rows until
+// the tiles with their bytes fit into one unit.
 Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request, Unit& unit)
 {
     const SluiceStreamImage& image = request.info.image;
@@ -344,8 +351,9 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
     if (unit.decodesOnCpu) unit.reason = uint8_t(reason);
     unit.decodedSize = sum.decoded;
     unit.storedSize = sum.stored;
-    // Blocks of the ring start at multiples of 64 KiB. The padding is therefore the same in every
-    // block, unless a texel block has 3 or 12 bytes, which is not a power of two.
+    // The padding before the tiles must be known before the unit gets its block of the ring. Blocks
+    // start at multiples of 64 KiB, so the padding is the same in every block, unless a texel block
+    // has 3 or 12 bytes. In that case leave room for the largest padding.
     const bool isOdd = (image.blockSize & (image.blockSize - 1)) != 0;
     uint64_t pad = 0;
     if (!placeOutput(request, unit, isOdd ? 1 : image.blockSize, pad))

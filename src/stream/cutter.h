@@ -9,7 +9,7 @@ namespace sluice::stream {
 
 class Cutter {
 public:
-    // The arguments outlive the cutter.
+    // The arguments must outlive the cutter.
     Cutter(const SluiceStreamerInfo& info, Ledger& ledger) : m_info(info), m_ledger(ledger) {}
 
     enum class Cut {
@@ -20,8 +20,9 @@ public:
     };
     // Fills in the next unit of a group.
     Cut cut(Held& held, Group& group, Unit& unit);
-    // After Cut::records, returns one of the group's next requests whose tiles' records a thread
-    // should read now, and marks them as being read; NULL if other threads read what is needed.
+    // Called after `cut` has returned Cut::records. Returns one of the group's next requests whose
+    // records no thread reads yet, and marks these records as being read, since the caller must
+    // read them. Returns NULL if other threads read all records that are needed.
     const Request* takeRecords(Held& held, const Group& group);
 
 private:

@@ -28,8 +28,8 @@ public:
         m_recorded.append(m_groups, group);
         add(held);
     }
-    // Called when a batch is taken back. The group will be recorded again, and have the event
-    // again.
+    // Called when a batch is taken back. The group will be recorded again, and then have a RECORDED
+    // event again.
     void forgetRecorded(Held&, Group& group)
     {
         if (group.recordedEvent == RecordedEvent::toTell) {
@@ -48,7 +48,7 @@ public:
         ++m_pending.events;
         held.tellEvent();
     }
-    // holds: RECORDED events are not returned until a call with false.
+    // holds: true holds RECORDED events back, until a call with false.
     void holdRecorded(Held&, bool holds) { m_holdsRecorded = holds; }
     // Returns whether `give` would return an event.
     bool hasSome(Held&) const

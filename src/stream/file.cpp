@@ -11,7 +11,7 @@ using sluice::alignUp;
 
 namespace {
 
-// Returns whether an error means that this way of reading does not suit the file, the memory or the
+// Returns whether an error means that direct reads do not work with the file, the memory or the
 // system.
 bool isUnfit(int error)
 {
@@ -60,9 +60,9 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
     return {};
 }
 
-// Reads past the page cache until at least `needed` bytes have come. The caller passes the other
-// arguments as multiples of directAlignment. Returns false if the range has to be read in another
-// way.
+// Reads past the page cache until at least `needed` bytes have come. The offset, the address and
+// the count must be multiples of directAlignment. Returns false if the range has to be read in
+// another way.
 bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t count,
                                     uint64_t needed) const
 {
@@ -85,8 +85,10 @@ bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t co
     return true;
 }
 
-// Finds the part of a read that can bypass the page cache. It is the whole read if enough bytes on
-// both sides of the destination may be overwritten. Otherwise it excludes the unaligned edges.
+// Finds the part [begin, end) of a read, as file offsets, that can bypass the page cache. before,
+// after: bytes on each side of the destination that may be overwritten. If they suffice for
+// alignment, it is the whole read; otherwise it excludes the unaligned edges. Returns false if it
+// is empty.
 bool SluiceStreamFile_T::directPart(uint64_t offset, const uint8_t* bytes, uint64_t count,
                                     uint64_t before, uint64_t after, uint64_t& begin,
                                     uint64_t& end) const
@@ -110,8 +112,8 @@ ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t
     uint8_t* const to = begin >= offset ? bytes + (begin - offset) : bytes - (offset - begin);
     if (!readDirect(begin, to, end - begin, std::min(end, offset + count) - begin))
         return read(offset, bytes, count);
-    // If no bytes beside the destination may be overwritten, its unaligned edges are left. They are
-    // read through the page cache.
+    // If no bytes beside the destination may be overwritten, the direct read has left out the
+    // unaligned edges of the destination. They are read through the page cache.
     ReadError error;
     if (begin > offset) error = read(offset, bytes, begin - offset);
     if (error.status == SLUICE_OK && end < offset + count)

@@ -29,8 +29,8 @@ struct SluiceStreamFile_T {
 
     // Reads exactly `size` bytes through the page cache. May be called in any thread.
     sluice::stream::ReadError read(uint64_t offset, void* bytes, uint64_t size) const;
-    // Does the same, but bypasses the page cache where possible. `before` and `after` are the
-    // number of bytes on each side of the destination that may be overwritten.
+    // Does what read() does, but bypasses the page cache where possible. `before` and `after` are
+    // the number of bytes on each side of the destination that may be overwritten.
     sluice::stream::ReadError readInto(uint64_t offset, uint8_t* bytes, uint64_t size,
                                        uint64_t before, uint64_t after) const;
     // Returns true if a single read does what readInto would do. In that case `read` describes the
@@ -55,13 +55,12 @@ struct SluiceStreamFile_T {
         return SLUICE_OK;
     }
 
-    // These may be called once the file is open.
-    // These three fill in what the functions of sluice_stream.h return. number: less than
-    // archive.assetCount.
+    // From here on, functions may be called only once the file is open. The next three implement
+    // functions of sluice_stream.h. number: less than archive.assetCount.
     SluiceStatus findAsset(const char* name, size_t nameLength, uint32_t& number) const;
     SluiceStatus getAsset(uint32_t number, SluiceArchiveAsset& info) const;
     uint32_t kernels() const { return tileRecords.kernels(); }
-    // Returns whether a request may name these bytes of the asset, which has them.
+    // Returns whether a request may cover these bytes. In a KTX2 file they must be in one level.
     bool mayRequest(uint64_t offset, uint64_t bytes) const
     {
         return ktx2 == nullptr || ktx2->isInOneLevel(offset, bytes);
@@ -114,7 +113,7 @@ struct SluiceStreamFile_T {
     sluice::stream::Records tileRecords;
 
     // Guarded by the streamer's mutex.
-    uint32_t uses = 0; // requests that name it
+    uint32_t uses = 0; // by requests, and by jobs of threads
     bool isGivenUp = false;
     bool isListed = true;               // from open until its event is returned
     SluiceStreamFile_T* next = nullptr; // in the list of files to open, opened, or to delete

@@ -31,7 +31,7 @@ public:
 
 private:
     std::vector<SluiceStreamFile> m_all;
-    uint64_t m_serial = 0;                                   // of the file that was added last
+    uint64_t m_serial = 0;                                   // serial number of the newest file
     SluiceStreamFile m_toOpen = nullptr, m_opened = nullptr; // lists
 };
 

@@ -15,7 +15,8 @@ constexpr uint32_t kMaxGroups = 65536, kMaxRequests = 1u << 24, kMaxUnits = 1u <
 constexpr uint32_t kMaxBatches = 16, kMaxBatchTiles = 65536, kMaxThreads = 64;
 constexpr uint32_t kPumpDecodes = 16; // threads of the engine that may decode at a time
 
-// Limits of one unit. They are small, so that an urgent group never waits long for other units.
+// Limits of one unit, a piece of a request. They are small, so that an urgent group never waits
+// long for other units.
 constexpr uint32_t kUnitTiles = 256;
 constexpr uint64_t kUnitRead = SLUICE_STREAM_READ_SIZE;    // target size in bytes
 constexpr uint64_t kUnitSource = SLUICE_STREAM_MIN_SOURCE; // image rows may exceed kUnitRead
@@ -24,10 +25,11 @@ constexpr uint64_t kUnitWork = uint64_t(8) << 20; // tile count times largest ti
 constexpr uint64_t kStripSize = SLUICE_STREAM_READ_SIZE; // target size of image rows in bytes
 constexpr uint32_t kMaxBlockSize = 64;                   // bytes of a texel block
 
-// The number of units that are handled per hold of the lock, where there may be any number of
-// units.
+// The number of units that a loop handles per hold of the lock. It is bounded so that other threads
+// get the lock in between.
 constexpr uint32_t kUnitsAtOnce = 16;
-// The number of parked groups, which wait for records, that are handled per hold of the lock.
+// The number of parked groups (they wait for tile records) that a loop handles per hold of the
+// lock.
 constexpr uint32_t kParkedAtOnce = 64;
 
 // The queues that a group can be in.
@@ -44,7 +46,7 @@ enum class UnitState : uint8_t {
     reading,
     toDecode, // only by the CPU
     decoding, // by the CPU
-    ready,    // to be recorded; in the line, a thread may decode it first
+    ready,    // to be recorded; if it is in the line, a thread may decode it instead
     recorded,
     count
 };
@@ -61,38 +63,40 @@ struct Unit {
     UnitState state = UnitState::free;
     Route route = Route::host;
     bool decodesOnCpu = false; // the CPU decodes the unit, or has decoded it
-    uint8_t reason = 0;     // of units of archives: who decodes them, and why (SluiceStreamReason)
-    bool isRetried = false; // the GPU failed to decode it, so the CPU does
-    bool isTranscoded = false;                   // its bytes are UASTC blocks, which are transcoded
-    bool beginsImage = false, endsImage = false; // the layout changes before it, after it
+    uint8_t reason = 0;        // SluiceStreamReason: who decodes a unit of an archive, and why
+    bool isRetried = false;    // the GPU failed to decode it, so the CPU does
+    bool isTranscoded = false; // its bytes are UASTC blocks, which are transcoded
+    bool beginsImage = false, endsImage = false; // the layout changes before / after its copy
     uint32_t group = 0, request = 0;
-    uint32_t next = kNone; // in the list of its group or of its batch
+    uint32_t next = kNone; // next unit in the list of its group or batch
     // Units of an archive consist of tiles of the asset. All other units are byte ranges of the
     // file or of memory, and have no tiles.
     uint32_t firstTile = 0, tileCount = 0;
     uint64_t offset = 0, size = 0; // the requested bytes of asset, file or memory
-    uint64_t decodedSize = 0;      // of its tiles
-    uint64_t storedSize = 0;       // of its tiles, or `size`
-    uint64_t source = Blocks::kNone, output = Blocks::kNone; // blocks of the rings
+    uint64_t decodedSize = 0;      // decoded bytes of its tiles
+    uint64_t storedSize = 0;       // stored bytes of its tiles; without tiles, `size`
+    uint64_t source = Blocks::kNone, output = Blocks::kNone; // offsets of its blocks in the rings
     uint64_t sourceBase = 0; // where its stored bytes begin in the source ring
     uint64_t sourceEnd = 0;  // where its block in the source ring ends
-    // Where its first tile begins in the output ring, or where its plain bytes begin in the source
-    // ring.
+    // Where the unit's first tile begins in the output ring. For a unit of plain bytes: where these
+    // begin in the source ring.
     uint64_t outputBase = 0;
-    // The place that its copy reads: outputBase, or the place where another unit of its batch has
-    // the same tiles decoded.
+    // Where the unit's copy reads. It is outputBase, or the offset at which another unit of the
+    // same batch decodes the same tiles.
     uint64_t copyBase = 0;
-    // Of a unit that is transcoded: where its blocks begin, in the output ring or, if it has no
-    // tiles, in the source ring; and where what they become begins in the output ring.
+    // For a unit that is transcoded. blocks: where the unit's UASTC blocks begin, in the output
+    // ring or, if it has no tiles, in the source ring. made: where the transcoded bytes begin in
+    // the output ring.
     uint64_t blocks = 0, made = 0;
-    // Predicted milliseconds: on the GPU, of its slowest tile and of its bytes; on one thread of
-    // the CPU.
+    // Predicted milliseconds. gpuSlowest and gpuBytes: on the GPU, for the unit's slowest tile and
+    // for its bytes (cost_model.h). cpuTime: on one thread of the CPU.
     float gpuSlowest = 0, gpuBytes = 0, cpuTime = 0;
-    // For images: the planes (layers or slices) and the rows of texel blocks.
+    // For images: the unit's first plane (a layer or slice) and number of planes, its first row of
+    // texel blocks and number of rows.
     uint32_t plane = 0, planes = 0, row = 0, rows = 0;
 };
 
-// These say whether the GPU decodes or transcodes a unit, and whether the GPU copies it.
+// Returns whether the GPU decodes or transcodes a unit.
 inline bool isDecodedByGpu(const Unit& unit)
 {
     return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);
@@ -101,25 +105,26 @@ inline bool isTranscodedByGpu(const Unit& unit)
 {
     return unit.isTranscoded && isDecodedByGpu(unit);
 }
+// Returns whether the GPU copies a unit.
 inline bool isCopied(const Unit& unit)
 {
     return unit.route == Route::output || unit.route == Route::plain;
 }
-// Returns whether another unit of the batch decodes the unit's tiles.
+// Returns whether the unit is copied from tiles that another unit of the batch decodes.
 inline bool isDecodedElsewhere(const Unit& unit) { return unit.copyBase != unit.outputBase; }
 
 struct Request {
     SluiceStreamRequest info{};
-    uint32_t index = 0; // in its group
+    uint32_t index = 0; // index in its group
     uint32_t next = kNone;
     uint64_t cut = 0;                // bytes that have been cut into units
     uint32_t openUnits = 0;          // units that are not finished
     uint32_t unrecorded = 0;         // units for the GPU that are not recorded yet
-    uint64_t begunIn = 0, endIn = 0; // batches of its layout transitions; 0: none
+    uint64_t begunIn = 0, endIn = 0; // numbers of the batches that change its layout; 0: none yet
     bool hasFailed = false;
 };
 
-// The stages of a group's life. In those after `cancelled` the group has ended.
+// The stages of a group's life. In the stages after `cancelled` the group has ended.
 enum class Life : uint8_t {
     waiting, // for its semaphore
     running,
@@ -128,12 +133,12 @@ enum class Life : uint8_t {
     tooLate,
     // Units that threads or batches are working on still run to their end.
     cancelled,
-    ended,     // its event is not returned, and its semaphore, if any, not signalled
-    signalled, // its event is not returned yet
-    told,      // its semaphore is not signalled yet
+    ended,     // END event not returned yet, semaphore, if any, not signalled yet
+    signalled, // semaphore signalled, END event not returned yet
+    told,      // END event returned, semaphore not signalled yet
 };
 
-// The RECORDED event of a group.
+// The state of a group's RECORDED event: not due, to be returned by Poll, or returned.
 enum class RecordedEvent : uint8_t {
     none,
     toTell,
@@ -156,11 +161,12 @@ struct Group {
     Queue ready;                 // its other ready units, which are copied
     uint32_t unrecorded = 0;     // units for the GPU that are not recorded yet
     uint32_t underWay = 0;       // units that are UnitState::recorded
-    uint32_t next = kNone;       // in the list of free or ended groups
-    uint32_t nextSignal = kNone; // in the list of groups with the same semaphore
+    uint32_t next = kNone;       // next group in the list of free or ended groups
+    uint32_t nextSignal = kNone; // next group in the list for the same semaphore
     Links recorded;              // in the list of RECORDED events to return
     SluiceStreamEvent event{};   // the END event, as far as it is known
-    // The extent whose records the group waits for, and its place in that extent's list.
+    // If the group waits for tile records to be read: the extent (a range of an archive) that they
+    // belong to, and the group's place in the list of groups that wait for it.
     struct Extent* parkedAt = nullptr;
     Links parked;
 
@@ -168,7 +174,7 @@ struct Group {
     bool hasEnded() const { return life > Life::cancelled; }
 };
 
-// Groups that wait for the records of an extent.
+// Groups that wait until the tile records of one extent (a range of an archive) are read.
 using Parked = LinkedList<Group, &Group::parked>;
 
 // Why a request failed.
@@ -179,11 +185,12 @@ struct Failure {
     uint64_t fileOffset = 0;
 };
 
-// Return the bytes of a row of texel blocks, and the number of such rows in a plane.
+// Returns the size of a row of texel blocks in bytes.
 inline uint64_t rowSize(const SluiceStreamImage& image)
 {
     return (uint64_t(image.extent[0]) + image.blockWidth - 1) / image.blockWidth * image.blockSize;
 }
+// Returns the number of rows of texel blocks in a plane.
 inline uint64_t rowCount(const SluiceStreamImage& image)
 {
     return (uint64_t(image.extent[1]) + image.blockHeight - 1) / image.blockHeight;

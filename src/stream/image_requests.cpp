@@ -13,8 +13,8 @@ using namespace sluice::stream;
 
 namespace {
 
-// Requests `images` layers or faces of a level, starting with index `first`. They are contiguous in
-// the asset.
+// Returns a request for `images` layers or faces of a level, from index `first` on. Their bytes are
+// contiguous in the asset.
 SluiceStreamRequest requestOf(SluiceStreamFile file, uint32_t asset, const SluiceImageInfo& info,
                               const SluiceImageLevel& level, uint32_t first, uint32_t images)
 {
@@ -36,8 +36,9 @@ SluiceStreamRequest requestOf(SluiceStreamFile file, uint32_t asset, const Sluic
     return request;
 }
 
-// Returns whether UASTC may become this format (SluiceUastcInfo), of which it has the channels. If
-// they are not known, as in archives that an older version has packed, it may become any.
+// Returns whether a UASTC image may be transcoded to this format (SluiceUastcInfo), which must suit
+// the image's channels. If the channels are not known, as in archives that an older version has
+// packed, all formats are allowed.
 bool isUastcTarget(const SluiceImageInfo& info, uint32_t format, uint32_t flags)
 {
 #if SLUICE_HAVE_UASTC
@@ -60,8 +61,8 @@ bool isUastcTarget(const SluiceImageInfo& info, uint32_t format, uint32_t flags)
 #endif
 }
 
-// Returns whether the levels of an image may be delivered as this format, and sets in `box` what
-// their bytes become: nothing else, unless they are UASTC.
+// Returns whether the levels of an image may be delivered in the format that `wanted` has. If they
+// are UASTC, sets in `box` the format that they are transcoded to.
 bool chooseFormat(const SluiceImageInfo& info, const SluiceStreamImage& wanted,
                   SluiceStreamImage& box)
 {

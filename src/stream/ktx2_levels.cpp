@@ -10,7 +10,8 @@ namespace sluice::stream {
 
 namespace {
 
-// Larger levels are larger than any unit, too, so they are refused when they are requested.
+// Clamps a level's size to 32 bits. That is harmless: a level of 4 GiB or more is larger than any
+// unit, so requests for it are refused.
 uint32_t clamped(uint64_t size) { return uint32_t(std::min<uint64_t>(size, UINT32_MAX)); }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A KTX2 file that is opened as it is: an archive of one asset, whose bytes are those of the file
+// Presents a KTX2 file as an archive with a single asset. The asset's bytes are those of the file
 // without supercompression.
 #pragma once
 
@@ -18,7 +18,8 @@ public:
     // file. Errors: those of sluiceParseImage; UNSUPPORTED (a scheme that is not decoded).
     SluiceStatus parse(const uint8_t* start, uint64_t size, uint64_t fileSize);
 
-    // Returns whether the levels are plain bytes of the file, at the same offsets as in the asset.
+    // Returns whether the file has no supercompression. Then the levels are plain bytes of the
+    // file, at the same offsets as in the asset.
     bool isPlain() const { return m_info.scheme == SLUICE_IMAGE_SCHEME_NONE; }
     const SluiceImageInfo& info() const { return m_info; }
     SluiceArchive archive() const;
@@ -30,7 +31,7 @@ public:
 
 private:
     SluiceImageInfo m_info{};
-    // Where the levels are in the asset, and in the file.
+    // The levels, with their offsets in the decoded asset (m_levels) and in the file (m_stored).
     SluiceImageLevel m_levels[SLUICE_IMAGE_MAX_LEVELS] = {};
     SluiceImageLevel m_stored[SLUICE_IMAGE_MAX_LEVELS] = {};
     uint64_t m_fileSize = 0, m_assetSize = 0;

@@ -24,8 +24,8 @@ void Ledger::addRequest(Held& held, Group& group, const SluiceStreamRequest& inf
     request = Request();
     request.info = info;
     if (info.target == SLUICE_STREAM_TO_HOST) request.info.image.format = 0; // it is not read
-    // From here on, offsets count from the start of the decoded tiles, which several assets may
-    // share.
+    // The offset in `info` counts from the start of the asset. In `request` it counts from the
+    // start of the decoded tiles, which several assets may share.
     if (info.source == SLUICE_STREAM_FROM_ARCHIVE && info.file->isPlainAsset()) {
         request.info.source = SLUICE_STREAM_FROM_FILE;
     } else if (info.source == SLUICE_STREAM_FROM_ARCHIVE) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Keeps all groups from Submit to their last event, with their requests and units and with what
-// these use of files and rings. A thread may read its own unit without the lock. Everything else
-// takes the lock as a parameter.
+// Keeps every group from Submit to its last event, with its requests and units, and tracks the
+// files and ring blocks that they use. A thread may read the unit that it works on without the
+// lock. All other functions take the lock as a parameter.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -20,7 +20,7 @@
 
 namespace sluice::stream {
 
-// Holds what SluiceStreamCounters adds up.
+// Totals since the streamer's creation, for SluiceStreamCounters.
 struct Totals {
     std::atomic<uint64_t> bytesRead{0}, bytesDecoded{0}, wastedBytes{0};
     std::atomic<uint32_t> retriedTiles{0};
@@ -44,8 +44,8 @@ public:
     Signallers signallers;
     Totals totals;
 
-    // Returns whether there is room for a group: groups of low priority leave a quarter of the
-    // slots to others, but the only group is always taken.
+    // Returns whether there is room for a group. Groups of low priority leave a quarter of the
+    // slots free for others. If there is no other group, the priority does not matter.
     bool hasRoom(Held&, const SluiceStreamGroupInfo& info) const;
     // Takes slots for a group that checkGroup has accepted. Starts the group unless it waits for a
     // semaphore. signaller: the index in `signallers` of the semaphore that the group signals, or
@@ -56,28 +56,30 @@ public:
     uint64_t lastSequence(Held&) const { return m_sequence; }
     // Returns the group with this handle; NULL if the group no longer exists.
     Group* find(Held&, SluiceStreamGroup handle);
-    // Cancels a group. What a thread reads or decodes at the moment, or a batch holds, still runs
-    // to its end.
+    // Cancels a group. Units that a thread reads or decodes at the moment, or that are in a batch,
+    // still run to their end.
     void cancel(Held& held, Group& group);
     void fail(Held&, Group& group, Request& request, const Failure& failure);
     // Calls fail for a damaged tile of the asset. status: SluiceTileStatus.
     void failTile(Held& held, const Unit& unit, uint32_t tile, uint32_t status);
 
-    // Calls fail for a unit with invalid UASTC blocks. What they became is delivered all the same.
+    // Calls fail for a unit with invalid UASTC blocks. The transcoded bytes are delivered anyway.
     void failBlocks(Held& held, const Unit& unit)
     {
         fail(held, groups[unit.group], requests[unit.request],
              {SLUICE_ERROR_FORMAT, kNone, SLUICE_TILE_BAD_CODE});
     }
 
-    // Returns whether a unit of this group may take blocks of these sizes: groups of low priority
-    // leave a quarter of the units and rings to others, but the only unit is always taken.
+    // Returns whether a unit of this group may take ring blocks of these sizes. Groups of low
+    // priority leave a quarter of the units and rings free for others. If no unit is in use, the
+    // priority does not matter.
     bool mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
                      uint64_t outputSize) const;
-    // Decides who may take from the line, which must not be empty.
+    // Decides which sides (the GPU, the CPU's threads) may take units from the line, the queue of
+    // units that either side may decode. The line must not be empty.
     SideChoice chooseSide(Held& held) const;
-    // Takes a unit from the line of a group for a thread. Returns NULL if the output ring has no
-    // room for what the thread would decode.
+    // Takes the group's first unit out of the line (line.h), for a thread to decode. Returns NULL
+    // if the output ring has no room for the decoded bytes.
     Unit* takeFromLine(Held& held, Group& group, SluiceStreamReason reason);
     // Takes the next free unit, which the cutter has filled in, and marks it as being read.
     Unit& takeUnit(Held& held);
@@ -87,7 +89,7 @@ public:
     void finishUnused(Held& held, Unit& unit); // also counts its bytes as wasted
     void endIfDone(Held& held, Group& group);
     // Adds the group's RECORDED event if all of its units for the GPU are recorded and nothing is
-    // left to cut. Called after each unit, because the last one may be one that needs no GPU.
+    // left to cut. Called after every unit, because the group's last unit may need no GPU.
     void tellIfRecorded(Held& held, Group& group);
     // Called when the group's END event was returned (told) or its semaphore was signalled
     // (signalled). After both, the group is free.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The line: ready units that the GPU is to decode, unless a thread decodes them before. The groups
-// that have such units stand in it, the most urgent first.
+// The line: ready units that the GPU decodes unless a thread takes them first. It is a priority
+// queue of groups, the most urgent first. Each group has a list of its units in the line.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@ public:
     const Unit& head(Held&) const { return m_units[m_queue.top()->line.head]; }
     uint32_t tiles(Held&) const { return m_tiles; }
 
-    // The costs of all units in the line together, in milliseconds (see group.h).
+    // The costs of all units in the line together, in milliseconds; the members are those of Unit.
     struct Costs {
         double gpuSlowest = 0; // the largest since the line was empty
         double gpuBytes = 0, cpuTime = 0;
     };
     const Costs& costs(Held&) const { return m_costs; }
 
-    // isFirst: the unit goes ahead of the group's other units.
+    // Adds a ready unit to the line. isFirst: it goes ahead of the group's other units.
     void add(Held&, Group& group, Unit& unit, bool isFirst)
     {
         if (isFirst)

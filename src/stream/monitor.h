@@ -25,8 +25,8 @@ public:
     Monitor& operator=(const Monitor&) = delete;
 
     // Resets the event descriptor. Poll calls this before it looks at anything, so that every later
-    // event sets the descriptor again. If another thread is just about to set it, the next call
-    // resets it.
+    // event sets the descriptor again. Another thread may set the descriptor just after the reset,
+    // for an event that Poll then finds. That is harmless: the next call resets the descriptor.
     void emptyEvent()
     {
         if (m_isEventTold) resetTold();
@@ -34,7 +34,7 @@ public:
     int eventFd() const { return m_eventFd; }
 
     void stopWorkers();
-    // Spins until there is work, for about as long as it takes to fall asleep and to be woken.
+    // Spins until there is work, but not longer than going to sleep and waking up would take.
     void lookOut() const;
 
     bool hasSubmitter() const { return m_hasSubmitter; }
@@ -68,8 +68,8 @@ private:
 };
 
 // Holds the lock for the lifetime of this object. Methods that need the lock take this object as a
-// parameter, so that nobody can call them without it. Calls of the system and of the engine are
-// only noted while the lock is held, and made after it is released.
+// parameter, so that nobody can call them without it. Calls of the system and of the engine may be
+// slow, so they are only noted while the lock is held, and made after it is released.
 class Held {
 public:
     explicit Held(Monitor& monitor) : m_monitor(monitor), m_lock(monitor.m_mutex, std::try_to_lock)
@@ -99,12 +99,14 @@ public:
     // engine.
     void deleteLater(SluiceStreamFile file);
 
-    // For threads that read. If nobody sleeps, all other threads are busy.
+    // These functions are for threads that read. If no thread sleeps, all other threads are busy.
     bool stops() const { return m_monitor.m_stops; }
     bool nobodySleeps() const { return m_monitor.m_idleThreads == 0; }
-    // Returns false if the lock must be released first, so that the noted calls are made.
+    // Returns false if calls of the system or the engine were noted: they are made when the lock is
+    // released, so the thread must release it before it may sleep.
     bool maySleep() const { return !m_wakes && !m_tells && !m_submits && m_deadFiles == nullptr; }
-    // Returns false if another thread is the lookout already.
+    // Makes this thread the lookout, which spins a little before it sleeps. Returns false if
+    // another thread is the lookout already.
     bool beginLookout();
     void endLookout() { m_monitor.m_hasLookout = false; }
     void sleep(); // returns when there may be work

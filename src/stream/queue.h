@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A priority queue of groups. Most groups leave in the order in which they came. Groups that do so
-// are in a ring, where insertion and removal cost a few instructions. A group that is more urgent
-// than the last one of the ring goes to a binary heap. Each group stores its position, so it can be
-// removed from ring or heap, or change its priority.
+// A priority queue of groups. Most groups leave in the order in which they came. They are kept in a
+// ring buffer, where insertion and removal cost a few instructions. A group that is more urgent
+// than the last group of the ring goes to a binary heap instead. Each group stores its position, so
+// removing it and changing its priority need no search.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ public:
         return m_heap.empty() || before(first, m_heap.front()) ? first.group : m_heap.front().group;
     }
 
-    // Returns the group that will probably be the top after `others` have left; NULL if that is not
-    // known.
+    // Returns the group that will probably be the top after `others` groups have left; NULL if that
+    // is not known.
     Group* later(uint32_t others) const
     {
         return others < m_end - m_first ? m_ring[(m_first + others) & m_mask].group : nullptr;
@@ -78,7 +78,8 @@ private:
         Group* group = nullptr; // NULL in the ring: the group has left
         int32_t priority = 0;
     };
-    // A flag of `place`: the other bits are an index of the ring.
+    // The highest bit of `place` says where the group is. If it is set, the other bits are an index
+    // in the ring; otherwise `place` is an index in the heap.
     static constexpr uint32_t kInRing = 1u << 31;
     static Entry entryOf(Group* group) { return {group->sequence, group, group->priority}; }
     static bool before(const Entry& a, const Entry& b)
@@ -87,7 +88,7 @@ private:
     }
     void add(const Entry& entry)
     {
-        // The ring may be full, because groups that left from its middle still take places.
+        // The ring may be full, because groups that left from its middle still occupy entries.
         const bool isLast = m_first == m_end || before(m_ring[(m_end - 1) & m_mask], entry);
         if (isLast && m_end - m_first < m_ring.size()) {
             const size_t at = m_end++ & m_mask;
@@ -98,7 +99,7 @@ private:
         m_heap.emplace_back(); // has room for every group
         rise(uint32_t(m_heap.size() - 1), entry);
     }
-    // Shortens the ring until both of its ends are groups that have not left.
+    // Removes the entries at both ends of the ring whose groups have left.
     void dropEnds()
     {
         while (m_first != m_end && m_ring[m_first & m_mask].group == nullptr)
@@ -111,14 +112,14 @@ private:
         m_heap[at] = entry;
         entry.group->place[queue] = at;
     }
-    // Puts the entry at `at`, which is free, or above it.
+    // Puts the entry at the free heap index `at`, or moves it towards the root from there.
     void rise(uint32_t at, const Entry& entry)
     {
         for (; at != 0 && before(entry, m_heap[(at - 1) / 2]); at = (at - 1) / 2)
             put(at, m_heap[(at - 1) / 2]);
         put(at, entry);
     }
-    // Puts the entry at `at`, which is free, or below or above it.
+    // Puts the entry at the free heap index `at`, or moves it down or up from there.
     void settle(uint32_t at, const Entry& entry)
     {
         for (;;) {

@@ -8,14 +8,14 @@ namespace sluice::stream {
 
 namespace {
 
-// Between two holds of the lock a thread reads at most kReadsAtOnce units, and takes no further one
-// when it has this many bytes.
+// While a thread holds the lock, it picks at most kReadsAtOnce units to read, and stops once they
+// have this many bytes together.
 constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
 // A thread takes this many bytes even while other threads sleep, because reading them takes no
 // longer than waking a thread.
 constexpr uint64_t kReadSizeForOne = 65536;
 
-// Returns where bytes that are no tiles begin in the source ring.
+// Returns where the bytes of a unit without tiles begin in the source ring.
 uint64_t plainPlace(const Unit& unit)
 {
     return unit.route == Route::plain ? unit.outputBase : unit.sourceBase;
@@ -23,7 +23,7 @@ uint64_t plainPlace(const Unit& unit)
 
 } // namespace
 
-// Says what a thread does next, with all that it needs without the lock.
+// A thread's next task, with all data that it needs while it does not hold the lock.
 struct Readers::Job {
     enum Kind {
         none,
@@ -38,7 +38,7 @@ struct Readers::Job {
     const Request* request = nullptr;
     bool isRead = false; // readTogether has read it
     ReadError error;
-    UnitCosts costs; // of a unit that is decoded or transcoded, where both sides decode
+    UnitCosts costs; // of a unit to decode or transcode; only if both sides decode
 };
 
 Readers::~Readers()
@@ -68,7 +68,8 @@ bool Readers::pickFromLine(Held& held, Job& job, Group& group, SluiceStreamReaso
     return unit != nullptr;
 }
 
-// Returns the group of the line from which a thread is to take a unit now; NULL if there is none.
+// Returns the group of the line (units that the GPU or a thread may decode) from which a thread is
+// to take a unit now; NULL if there is none.
 Group* Readers::lineFor(Held& held, SluiceStreamReason& reason) const
 {
     Group* const top = m_ledger.sides.areBoth() ? m_ledger.work.line.top(held) : nullptr;
@@ -118,7 +119,8 @@ bool Readers::pick(Held& held, Job& job, bool mayDecode)
             return one != nullptr &&
                    (other == nullptr || one == other || one->priority >= other->priority);
         };
-        // Units that only the CPU decodes come before the line, which the GPU can decode, too.
+        // Units that only the CPU decodes come before units in the line, which the GPU can decode,
+        // too.
         if (!isFirst(decodes, line) && isFirst(line, reads) &&
             pickFromLine(held, job, *line, reason))
             return true;
@@ -139,7 +141,8 @@ bool Readers::pick(Held& held, Job& job, bool mayDecode)
         case Cutter::Cut::done: m_ledger.endIfDone(held, *reads); break;
         case Cutter::Cut::records:
             if (pickRecords(held, job, *reads)) return true;
-            // The lock is released now and then, since any number of groups may wait for records.
+            // Returns without a job now and then, so that the caller releases the lock: any number
+            // of groups may wait for records.
             if (++parked == kParkedAtOnce) return true;
             break;
         case Cutter::Cut::later:
@@ -152,8 +155,8 @@ bool Readers::pick(Held& held, Job& job, bool mayDecode)
     }
 }
 
-// Takes several small reads. If other threads sleep, it takes only kReadSizeForOne, and leaves the
-// other reads to them.
+// Picks up to kReadsAtOnce jobs, mostly small reads, and returns their number. If other threads
+// sleep, it stops at kReadSizeForOne bytes, and leaves the other reads to them.
 uint32_t Readers::pickSome(Held& held, Job* jobs)
 {
     uint32_t count = 0;
@@ -270,8 +273,8 @@ void Readers::work(Job& job, Workspace* workspace)
     }
 }
 
-// Reads all jobs that need only one read of the system each, all at the same time. If such a read
-// does not bring all bytes, for whatever reason, readUnit reads them again.
+// Reads all jobs that need only a single system call, all at the same time. If such a read brings
+// too few bytes, for whatever reason, readUnit reads the job again.
 void Readers::readTogether(Job* jobs, uint32_t count)
 {
     Read reads[kReadsAtOnce];
@@ -292,7 +295,8 @@ void Readers::readTogether(Job* jobs, uint32_t count)
     }
 }
 
-// Returns the number of requested bytes, or 0 if the job needs more than one read.
+// If a single read can do the job, describes it in `read`, sets `needed` to the least number of
+// bytes that it must return, and returns the number of requested bytes. Otherwise returns 0.
 uint64_t Readers::asOneRead(const Job& job, Read& read, uint64_t& needed) const
 {
     const Unit& unit = *job.unit;
@@ -351,8 +355,8 @@ void Readers::readUnit(Job& job)
     m_ledger.totals.bytesRead += unit.size;
 }
 
-// Contiguous tiles, which writers normally make, take a single read. In the ring the tiles are
-// always contiguous, even if the file has gaps.
+// Reads a unit's tiles. Contiguous tiles, which writers normally make, take a single read. In the
+// ring the tiles are always contiguous, even if the file has gaps.
 void Readers::readTiles(Job& job)
 {
     const Unit& unit = *job.unit;
@@ -368,7 +372,8 @@ void Readers::readTiles(Job& job)
         // No padding is read after the last tile, which may end the file.
         const TileRecord& last = tile[-1];
         const uint64_t wanted = last.offset + last.storedSize - first->offset;
-        // The bytes before a later read belong to tiles that have been read already, and must stay.
+        // Only the first read may overwrite bytes before its destination. Before a later read lie
+        // tiles that have been read already.
         const uint64_t before = place == unit.sourceBase ? place - unit.source : 0;
         job.error = request.file->readInto(first->offset, ringPlace(m_info.source, place), wanted,
                                            before, unit.sourceEnd - place - wanted);
@@ -445,7 +450,7 @@ void Readers::finishDecode(Held& held, Job& job, const BadTile& bad, const CpuDe
         m_ledger.work.addReady(held, unit);
     }
     m_ledger.endIfDone(held, group);
-    // Calls of Pump may have returned because as many threads as are allowed were decoding. The
+    // Calls of Pump may have returned because the maximum number of threads were decoding. So the
     // engine is told to call Pump again.
     if (m_info.threads == 0 &&
         (m_ledger.work.toDecode(held) != nullptr || lineFor(held, reason) != nullptr))

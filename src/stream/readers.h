@@ -14,7 +14,7 @@ namespace sluice::stream {
 
 class Readers {
 public:
-    // The arguments outlive the readers.
+    // The arguments must outlive the readers.
     Readers(const SluiceStreamerInfo& info, const System& system, Monitor& monitor, Ledger& ledger,
             CpuDecoder& decoder, Cutter& cutter)
         : m_info(info), m_system(system), m_monitor(monitor), m_ledger(ledger), m_decoder(decoder),

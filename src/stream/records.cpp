@@ -13,10 +13,10 @@ namespace sluice::stream {
 namespace {
 
 constexpr uint32_t kParsedAtOnce = 64;
-constexpr uint32_t kFilterMask = 0x3ffffff, kCodecMask = 0x3f; // of the members of TileRecord
+constexpr uint32_t kFilterMask = 0x3ffffff, kCodecMask = 0x3f; // masks of members of TileRecord
 constexpr uint64_t kMostRecords = uint64_t(1) << 32;
 
-// Returns the kernels of tiles of these codecs, as far as this build has them.
+// Returns the kernels that decode tiles of these codecs, as far as this build has them.
 uint32_t kernelsOf(std::initializer_list<uint32_t> codecs)
 {
     SluiceTileTotals totals = {};
@@ -30,7 +30,8 @@ uint32_t kernelsOf(std::initializer_list<uint32_t> codecs)
     return sluiceGetTilesKernels(&totals);
 }
 
-// Returns the kernels for which a parameter block, which has been checked, has an item.
+// Returns the kernels (SluiceKernels) that an asset needs according to the items of its parameter
+// block, which has been checked.
 uint32_t kernelsOfItems(const void* parameters, size_t size)
 {
     const auto* const block = static_cast<const uint8_t*>(parameters);
@@ -45,11 +46,11 @@ uint32_t kernelsOfItems(const void* parameters, size_t size)
     return kernels;
 }
 
-// Returns the kernels that an image may need, if a parameter block, which has been checked,
-// describes one. What is wrong with the description is found when it is used.
+// Returns the kernels that an image may need, if the parameter block describes an image. The block
+// has been checked, but errors in the description are found only when it is used.
 uint32_t kernelsOfImage(const void* parameters, size_t size)
 {
-    constexpr size_t kFlags = 4; // where the item has them (format.md, 4.10)
+    constexpr size_t kFlags = 4; // offset of the flags in the item (format.md, 4.10)
     const auto* const block = static_cast<const uint8_t*>(parameters);
     for (size_t at = 0; at < size; at += kItemHead + size_t(alignUp(itemSize(block + at), 4)))
         if (loadLe16(block + at) == kImageItem && itemSize(block + at) >= kFlags + 4 &&
@@ -73,8 +74,8 @@ SluiceStatus Records::begin(const SluiceArchive& archive, const std::vector<uint
     m_records.reset(new TileRecord[size_t(archive.tileCount)]);
     m_assets.resize(archive.assetCount);
     m_extents.reserve(archive.assetCount);
-    std::vector<uint32_t> firstParts(archive.shareCount); // of each share, by name
-    const uint8_t* end = nullptr;                         // of the parameters
+    std::vector<uint32_t> firstParts(archive.shareCount); // asset number of each share's first part
+    const uint8_t* end = nullptr;                         // end of all parameters
     uint32_t kernels = 0;
     uint64_t known = 0;
     for (uint32_t number = 0; number < archive.assetCount; ++number) {
@@ -131,7 +132,8 @@ SluiceArchiveAsset Records::assetOf(uint32_t asset) const
     return info;
 }
 
-// Errors: FORMAT, VERSION, and those of sluiceAddTile.
+// Converts the records of an extent, which were read to rawRecords(to), to `to`. Errors: FORMAT,
+// VERSION, and those of sluiceAddTile.
 SluiceStatus Records::parse(const SluiceArchiveAsset& asset, TileRecord* to)
 {
     const std::lock_guard<std::mutex> lock(m_parsing);
@@ -167,7 +169,7 @@ SluiceStatus Records::parse(const SluiceArchiveAsset& asset, TileRecord* to)
             if (status == SLUICE_OK) status = sluiceAddTile(&totals, &one);
         }
     }
-    // To callers CHECKSUM would mean that a tile is damaged, but here the records are.
+    // To callers CHECKSUM would mean that a tile is damaged, but here the records are damaged.
     return status == SLUICE_ERROR_CHECKSUM ? SLUICE_ERROR_FORMAT : status;
 }
 

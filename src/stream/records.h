@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tile records of an open archive. An extent is the tiles of an asset, or of a share, with
-// their records. Opening reads no records. Those of an extent are read when the first request for
-// one of its assets is about to be cut. So opening takes as many reads for a large archive as for a
-// small one, and damaged records fail only the assets of their extent.
+// The tile records of an open archive. An extent is the tiles of an asset, or of a share (several
+// small assets with common tiles), with their records. Opening an archive reads no records. The
+// records of an extent are read when the first request for one of its assets is about to be cut
+// into units. So opening takes the same number of reads for large and small archives, and damaged
+// records fail only the assets of their extent.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -43,7 +44,8 @@ inline bool isPlainFloat(const TileRecord& tile)
 {
     return tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
 }
-// Converts back to the parser's form, except that the offset counts from the start of the file.
+// Converts a record back to the parser's form, except that the offset counts from the start of the
+// file.
 inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
 {
     return {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
@@ -54,22 +56,22 @@ inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
 struct ReadError {
     SluiceStatus status = SLUICE_OK; // reads have no other error than IO
     int osError = 0;                 // 0: the file ended too early
-    uint64_t offset = 0;             // in the file, of the failed read or of the damaged records
+    uint64_t offset = 0;             // file offset of the failed read or of the damaged records
 };
 
 // The members of an asset that each request needs, kept so that the index is not parsed again.
 struct AssetTiles {
     uint64_t firstRecord = 0;
-    uint64_t size = 0;        // of the asset
+    uint64_t size = 0;        // decoded bytes of the asset
     uint64_t tilesOffset = 0; // SluiceArchiveAsset::tilesOffset
     const void* tileParameters = nullptr;
     uint32_t tileParameterSize = 0;
-    uint32_t count = 0;  // of records
-    uint32_t extent = 0; // assets of a share have the same one
+    uint32_t count = 0;  // number of records
+    uint32_t extent = 0; // index; assets of a share have the same
 };
 
-// The records of an extent. The streamer's mutex guards all members, except that the thread that
-// reads the records sets `error` without it.
+// The state of the tile records of an extent, the tiles of an asset or of a share. The streamer's
+// mutex guards all members, except that the thread that reads the records sets `error` without it.
 struct Extent {
     enum State : uint8_t {
         unread,
@@ -83,8 +85,9 @@ struct Extent {
     Parked parked; // groups that wait until the records are read
 };
 
-// The records of the file are smaller than those in memory. They are read to the end of their place
-// in memory and converted there, the first one first.
+// Returns where the file's records are read to, before they are converted to `records`. They are
+// smaller than converted records, so they are read to the end of the same memory. Conversion goes
+// from the first to the last and never overwrites a record that is not converted yet.
 inline uint8_t* rawRecords(TileRecord* records, uint32_t count)
 {
     constexpr size_t kMore = sizeof(TileRecord) - SLUICE_ARCHIVE_RECORD_SIZE;
@@ -93,11 +96,11 @@ inline uint8_t* rawRecords(TileRecord* records, uint32_t count)
 
 class Records {
 public:
-    // Makes room for the records of an archive whose index has been checked. The arguments outlive
-    // the records. Errors: OUT_OF_MEMORY, also as an exception.
+    // Makes room for the records of an archive whose index has been checked. The arguments must
+    // outlive the records. Errors: OUT_OF_MEMORY; may also throw std::bad_alloc.
     SluiceStatus begin(const SluiceArchive& archive, const std::vector<uint8_t>& index);
     // Makes room for the records of a single asset, whose tiles have the codec ZSTD and no filters.
-    // Returns the place of the records, which the caller fills in. Errors: as an exception.
+    // Returns the place of the records, which the caller fills in. May throw std::bad_alloc.
     TileRecord* beginKnown(const SluiceArchiveAsset& asset);
 
     const AssetTiles& tilesOf(uint32_t asset) const { return m_assets[asset]; }
@@ -127,9 +130,9 @@ private:
     std::unique_ptr<TileRecord[]> m_records;
     uint32_t m_kernels = 0;
 
-    // Notes which descriptions of filters are known to be right. There is a byte per word of the
-    // index from m_parameters on, as far as filters may be described there. Extents may share
-    // descriptions, so only one thread at a time may parse.
+    // m_checkedFilters marks the filter descriptions that were found valid. It has a byte for each
+    // 4-byte word of the index, from m_parameters to the end of the last parameters. Extents may
+    // share descriptions, so m_parsing allows only one thread at a time to parse.
     std::mutex m_parsing;
     std::vector<uint8_t> m_checkedFilters;
     const uint8_t* m_parameters = nullptr;

@@ -44,7 +44,7 @@ public:
     {
         return leavesQuarter(m_source, sourceSize) && leavesQuarter(m_output, outputSize);
     }
-    // Returns whether blocks of these sizes can be had at all.
+    // Returns whether blocks of these sizes fit into the empty rings.
     bool canTake(Held&, uint64_t sourceSize, uint64_t outputSize) const
     {
         return (sourceSize == 0 || sourceSize <= m_source.largest()) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Remembers where a batch decodes the tiles that units want only a part of. Small assets lie
-// together in one tile, which is then decoded once for all of the batch's units that want it.
+// Remembers where a batch decodes tiles that several units may need. Small assets lie together in
+// one tile, which the batch decodes once for all of its units that need it.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace sluice::stream {
 
 class SharedTiles {
 public:
-    // maxUnits: the most units of a batch. A tile for which there is no place is not remembered. It
-    // is decoded once more for the next unit that wants it.
+    // maxUnits: the most units of a batch. If the table has no free place for a tile, the tile is
+    // not remembered, and is decoded again for the next unit that needs it.
     explicit SharedTiles(uint32_t maxUnits)
     {
         uint32_t size = 16;
@@ -24,12 +24,12 @@ public:
 
     struct Place {
         const TileRecord* tile = nullptr;
-        uint64_t batch = 0;  // number of the batch that the place is in
-        uint64_t output = 0; // in the output ring
-        uint32_t target = 0; // of the batch
-        uint32_t index = 0;  // among the target's tiles
+        uint64_t batch = 0;  // number of the batch that decodes the tile
+        uint64_t output = 0; // offset in the output ring
+        uint32_t target = 0; // index of the batch's target
+        uint32_t index = 0;  // index among the target's tiles
     };
-    // Returns the place of a tile in a batch; NULL if none is known.
+    // Returns where a batch decodes a tile; NULL if that is not known.
     const Place* find(const TileRecord* tile, uint64_t batch) const
     {
         const Place& place = m_places[slotOf(tile, batch)];
@@ -43,8 +43,9 @@ public:
 
 private:
     static constexpr uint32_t kProbes = 8;
-    // Returns the slot of the tile, or one that is free for it. If neither is among the slots that
-    // are tried, it returns the last slot tried.
+    // Returns a tile's slot in the hash table: the one that has the tile or, if none has, the first
+    // free one. Looks at no more than kProbes slots; if other tiles take all of them, returns the
+    // last.
     size_t slotOf(const TileRecord* tile, uint64_t batch) const
     {
         const uint64_t key = uint64_t(reinterpret_cast<uintptr_t>(tile)) / sizeof(TileRecord);
@@ -55,7 +56,7 @@ private:
         return slot;
     }
 
-    std::vector<Place> m_places; // a power of two of them
+    std::vector<Place> m_places; // a hash table, whose size is a power of two
 };
 
 } // namespace sluice::stream

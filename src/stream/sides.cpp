@@ -11,8 +11,8 @@ namespace {
 
 // Milliseconds between calls of Record (a frame at 60 Hz), assumed until Record was called twice.
 constexpr double kInterval = 16;
-// Milliseconds. If Record is not called for longer, there was nothing to record, so an interval
-// counts as this long at most.
+// The most milliseconds that count as an interval. If Record is not called for longer, there was
+// nothing to record.
 constexpr double kMostInterval = 50;
 
 double millisecondsOf(Clock::duration duration)
@@ -99,7 +99,8 @@ uint32_t Sides::mostZstd(const SluiceStreamerInfo& info)
 
 void Sides::noteKernels(Held& held, const Work& work)
 {
-    // If the CPU cannot access the output ring, it cannot decode instead of the GPU.
+    // The context is asked only while units wait, and only if the CPU could decode instead of the
+    // GPU: for that it needs access to the output ring.
     const bool isWanted = work.toRead(held) != nullptr || !work.line.empty(held);
     if (!m_hasGpu || m_info.output.host == nullptr || !isWanted) return;
     SluiceContextInfo about = {};
@@ -156,7 +157,7 @@ SideChoice Sides::choose(Held& held, const Work& work, const TileRecord* headTil
     load.isRefused = m_isRefused;
     load.isGpuStale = m_gpuUse.isStale();
     load.isCpuStale = m_cpuUse.isStale();
-    // Threads of the engine that pump come and go, and one is there for sure.
+    // Threads of the engine that call Pump come and go, so only one is counted on.
     load.threads = m_info.threads != 0 ? m_mostThreads : 1;
     load.cpuAhead = work.cpuAhead(held);
     load.isGpuFirst = m_info.decoding.sides == SLUICE_STREAM_GPU_FIRST;

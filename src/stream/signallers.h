@@ -12,9 +12,10 @@ class Signallers {
 public:
     static constexpr uint32_t kCount = 64;
 
-    // Finds the slot of a semaphore for a further group. Returns false if the value does not
-    // ascend.
-    //   slot   kNone: groups that have not signalled yet take all slots
+    // Finds the slot to which one more group of a semaphore is added; a slot lists the groups that
+    // signal one semaphore. Returns false if the group's value is not greater than that of the
+    // semaphore's previous group.
+    //   slot   receives kNone if groups that have not signalled yet take all slots
     bool find(Held&, const SluiceStreamSync& signal, uint32_t& slot) const
     {
         uint32_t unused = kNone;

@@ -51,7 +51,7 @@ public:
     const T& operator[](uint32_t number) const { return m_all[number]; }
     uint32_t numberOf(const T& one) const { return uint32_t(&one - m_all.data()); }
 
-    // Returns the object that the next `take` returns. An object must be free.
+    // Returns the object that the next `take` returns. There must be a free object.
     T& nextFree() { return m_all[m_free]; }
     T& take()
     {

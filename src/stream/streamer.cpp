@@ -18,7 +18,8 @@ constexpr uint32_t kCancelsAtOnce = 256;
 // for any of several semaphores, but drivers that emulate timelines spin meanwhile.
 constexpr auto kWaitInterval = std::chrono::milliseconds(1);
 
-// The info's const only promises that the streamer does not destroy the handle.
+// `info.gpu` is const to promise that the streamer does not destroy the object. Its functions need
+// a pointer that is not const.
 SluiceStreamGpu* apiOf(const SluiceStreamerInfo& info)
 {
     return const_cast<SluiceStreamGpu*>(info.gpu);

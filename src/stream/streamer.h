@@ -18,7 +18,7 @@
 
 namespace sluice::stream {
 
-// Replaces zeros of SluiceStreamerInfo by what they stand for.
+// Replaces zeros of SluiceStreamerInfo by default values.
 SluiceStreamerInfo withDefaults(SluiceStreamerInfo info);
 
 } // namespace sluice::stream
@@ -47,8 +47,9 @@ struct SluiceStreamer_T {
     // Sleeps until there is something to check, but not beyond `until`. Returns false if the thread
     // is to stop.
     bool waitForSubmitter(Clock::time_point until);
-    // holds: RECORDED events are not returned until a call with false. The event tells the engine
-    // that GPU work may wait for the batch, so the batch must have been submitted first.
+    // holds: true holds back RECORDED events until a call with false. The event tells the engine
+    // that it may submit GPU work that waits for the batch, so the batch must have been submitted
+    // first.
     void holdRecorded(bool holds);
     uint32_t maxBatches() const { return m_info.maxBatches; }
     bool isLost() const { return m_gpu.isLost(); }

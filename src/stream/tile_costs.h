@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tells the two models of costs about the tiles of archives, and about what is transcoded.
+// Adds the tiles of archives, and units that are transcoded, to the inputs of both cost models.
 #pragma once
 
 #include "stream/cost_model.h"
@@ -38,7 +38,7 @@ void addTranscode(Inputs& cost, const SluiceStreamImage& image, const Unit& unit
     cost.addTranscode(unit.size, transcodeWork(image));
 }
 
-// The costs of a unit on either side.
+// The inputs of both cost models for one unit.
 struct UnitCosts {
     CostInputs gpu;
     CpuInputs cpu;

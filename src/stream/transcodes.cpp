@@ -10,8 +10,9 @@ namespace sluice::stream {
 
 namespace {
 
-// A command gets as many workgroups for each region as its largest region needs. Regions of a list
-// therefore have at most this many times as many blocks as others, or few enough for one workgroup.
+// A command starts equally many workgroups for each of its regions, as many as the largest one
+// needs. So that few of them idle, the regions of a list differ by at most a factor of kClassFactor
+// in their number of blocks, or have at most kFewBlocks blocks, which one workgroup handles.
 constexpr uint32_t kClassFactor = 8, kFewBlocks = 128;
 
 uint32_t blocksOf(const SluiceUastcRegion& region)

@@ -27,8 +27,9 @@ namespace {
 using sluice::stream::Batcher;
 using sluice::stream::Clock;
 constexpr auto kRetryAfter = std::chrono::milliseconds(10);
-// How long ready units are left to the threads. A thread that has decoded something wakes this one
-// earlier. If none does, the GPU decodes the units.
+// When ready units are left to the threads, the submitter checks again after this time, unless a
+// thread that has decoded something wakes it earlier. If no thread makes progress, the GPU decodes
+// the units.
 constexpr auto kLookAfter = std::chrono::milliseconds(1);
 
 SluiceStatus statusOf(VkResult result)
@@ -73,10 +74,10 @@ private:
 #undef SLUICE_MEMBER
     VkDevice m_device = VK_NULL_HANDLE;
     VkCommandPool m_pool = VK_NULL_HANDLE;
-    std::vector<VkCommandBuffer> m_buffers; // used in turn, because batches complete in order
+    std::vector<VkCommandBuffer> m_buffers; // used round robin, because batches complete in order
     VkSemaphore m_done = VK_NULL_HANDLE;
     bool m_isAttached = false;
-    Clock::time_point m_lastSubmit{}; // or the last time that too little was ready for a batch
+    Clock::time_point m_lastSubmit{}; // last submit, or last check that found too little
     bool m_hasSubmitted = false;
 
     std::mutex m_mutex;
@@ -212,7 +213,7 @@ void SluiceStreamSubmitter_T::runWaits()
             lock.lock();
             continue;
         }
-        if (status != SLUICE_OK) note(status); // before others can see the loss
+        if (status != SLUICE_OK) note(status); // before others see that the device is lost
         if (status != SLUICE_OK) m_info.streamer->loseDevice();
         lock.lock();
         m_waited = value;
@@ -237,7 +238,8 @@ void SluiceStreamSubmitter_T::runSubmits()
     }
 }
 
-// Returns the time of the next check, if nobody wakes this thread earlier.
+// Submits batches until no more is ready. Returns the time of the next check, if nobody wakes this
+// thread earlier.
 Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
 {
     for (;;) {
@@ -247,7 +249,7 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
             pace = m_pace;
         }
         const uint32_t underWay = m_info.streamer->batcher().underWay();
-        // All command buffers are in use. The completion of a batch will call this thread.
+        // All command buffers are in use. The completion of a batch will wake this thread.
         if (underWay == m_buffers.size()) return Clock::time_point::max();
         const bool isPaced = pace.interval != 0;
         const Clock::time_point now = Clock::now();

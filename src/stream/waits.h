@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The groups that wait for semaphores, ordered by semaphore and then by value: the first group of
-// each semaphore is the one that its counter reaches first. Each operation takes logarithmic time
-// and allocates nothing.
+// The groups that wait for semaphores, ordered by semaphore and then by value. So the first group
+// of each semaphore is the one whose value the semaphore reaches first. Each operation takes
+// logarithmic time and allocates nothing.
 #pragma once
 
 #include <cstdint>

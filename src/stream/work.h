@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Keeps what there is to do: groups that have something to be read, decoded by the CPU, decoded by
-// either side, or copied, the most urgent first, and in each group the units that are next.
+// The work that is left. There is a priority queue of groups for each kind of work: reading,
+// decoding on the CPU, decoding on either side (the line), and copying. For all kinds but reading,
+// each group has a list of the units that are next.
 #pragma once
 
 #include "stream/line.h"
@@ -22,12 +23,13 @@ public:
         m_inState[size_t(UnitState::free)] = units.count();
     }
 
-    // Return the most urgent group of each kind; NULL if there is none.
+    // These return the most urgent group with units to read, to decode or to copy; NULL if none
+    // has.
     Group* toRead(Held&) const { return m_toRead.top(); }
     Group* toDecode(Held&) const { return m_toDecode.top(); }
     Group* toCopy(Held&) const { return m_toCopy.top(); }
-    // Returns the most urgent group that has units to copy or stands in the line. mayTakeLine:
-    // false leaves the line out.
+    // Returns the most urgent group that has units to copy, or to decode on either side (units in
+    // the line). mayTakeLine: false leaves the line out.
     Group* toRecord(Held& held, bool mayTakeLine) const
     {
         Group* const decode = mayTakeLine ? line.top(held) : nullptr;
@@ -40,8 +42,8 @@ public:
     // Returns the group whose units will probably be copied after those of `others` more groups;
     // NULL if that is not known.
     const Group* laterToCopy(Held&, uint32_t others) const { return m_toCopy.later(others); }
-    // Returns the time of one thread for all units that only threads decode, and for those that
-    // they decode now, in milliseconds.
+    // Returns the milliseconds that one thread would need for all units that threads decode now or
+    // that wait for a thread. Units in the line do not count.
     double cpuAhead(Held&) const { return m_cpuAhead; }
 
     void addRead(Held& held, Group& group)
@@ -51,15 +53,15 @@ public:
     }
     // To be called when the whole group has been cut into units.
     void endRead(Held&, Group& group) { m_toRead.remove(&group); }
-    // Takes a group out of those to read until the records of an extent are read.
+    // Removes a group from the groups to read, until the records of this extent have been read.
     void park(Held&, Group& group, Extent& extent)
     {
         m_toRead.remove(&group);
         extent.parked.append(m_groups, group);
         group.parkedAt = &extent;
     }
-    // Brings back a limited number of groups that wait for an extent. Returns whether more groups
-    // wait for the extent.
+    // Puts a limited number of the groups that wait for an extent back into the queue of groups to
+    // read. Returns whether more groups wait for the extent.
     bool unpark(Held& held, Extent& extent)
     {
         for (uint32_t i = 0; i < kParkedAtOnce && !extent.parked.empty(); ++i) {
@@ -101,7 +103,7 @@ public:
         m_readyTiles -= unit.tileCount;
         return unit;
     }
-    // Puts a unit back that was taken, ahead of the units that became ready since.
+    // Puts a unit back that was taken, ahead of the units that became ready in the meantime.
     void putBack(Held& held, Unit& unit) { enterReady(held, unit, true); }
     // Removes a group from all queues, and calls dropped(unit) for each unit of the group that was
     // in a queue.
@@ -157,7 +159,8 @@ private:
     {
         return state == UnitState::toDecode || state == UnitState::decoding;
     }
-    // isFirst: the unit goes ahead of the group's other units.
+    // Adds a ready unit to the line or to the units to copy. isFirst: it goes ahead of the group's
+    // other units.
     void enterReady(Held& held, Unit& unit, bool isFirst)
     {
         Group& group = m_groups[unit.group];
@@ -184,7 +187,7 @@ private:
     PriorityQueue<Group, kCopyQueue> m_toCopy;
     uint64_t m_recordCalls = 0;
     uint64_t m_readySince = 0; // m_recordCalls when the ready units began to wait
-    uint32_t m_readyTiles = 0; // of units to copy
+    uint32_t m_readyTiles = 0; // number of tiles of units to copy
     double m_cpuAhead = 0;
     uint32_t m_inState[size_t(UnitState::count)] = {};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Vulkan backend. It has four parts, each of which knows only those before it: the machine
+// The Vulkan backend. It has four parts, and each part uses only the parts before it: the machine
 // (machine.h), its pipelines (pipelines.h), the recorder of dispatches (record.h), and the
 // commands. A command is recorded by the record_*.cpp file of its name.
 #pragma once
@@ -20,7 +20,7 @@ namespace sluice {
 
 class VulkanBackend final : public Backend {
 public:
-    // If this fails, *reason is a static text.
+    // If this fails, *reason receives a static text that says why.
     static SluiceStatus create(const SluiceVulkanContextInfo& info,
                                std::unique_ptr<VulkanBackend>& backend, const char** reason);
 
@@ -90,7 +90,7 @@ public:
     void setTuning(const VulkanTuning& tuning) { m_machine.tuning = tuning; }
     VulkanPipelines& pipelines() { return m_pipelines; }
     const VulkanPipelines& pipelines() const { return m_pipelines; }
-    // These return what the plans of scans and compactions (src/api) need to know of the device.
+    // Both return what the plans of src/api (planScan, planCompact) need to know of the device.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
@@ -101,8 +101,8 @@ private:
     {
     }
 
-    // Returns the function addressOf(buffer) that plans call: it returns the device address of a
-    // range.
+    // Returns a function that computes the device address of a range. The functions of src/api that
+    // make parameters take it as their argument addressOf.
     auto addressOf() const
     {
         return [this](const SluiceBuffer& buffer) { return m_machine.address(buffer); };

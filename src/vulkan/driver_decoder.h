@@ -39,7 +39,7 @@ struct DriverDecoder {
         if (nv)
             decompressNv = reinterpret_cast<PFN_vkCmdDecompressMemoryIndirectCountNV>(
                 getDeviceProcAddr(info.device, "vkCmdDecompressMemoryIndirectCountNV"));
-        // Both extensions use the same structure for properties.
+        // Both extensions use the same properties structure.
         VkPhysicalDeviceMemoryDecompressionPropertiesNV decompression{};
         decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV;
         VkPhysicalDeviceProperties2 properties{};
@@ -75,7 +75,8 @@ private:
                            [&](const char* one) { return std::strcmp(one, extension) == 0; });
     }
 
-    // Returns whether the feature is enabled. Both extensions have the same structure for it.
+    // Returns whether the feature memoryDecompression is enabled in the pNext chain `chain`. Both
+    // extensions use the same features structure.
     static bool featureEnabled(const void* chain)
     {
         for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr;

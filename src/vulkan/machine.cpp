@@ -59,7 +59,7 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info,
     return processors.shaderSMCount;
 }
 
-// Chooses the tier and the subgroup size, and writes down why no better tier was chosen.
+// Chooses the tier and the subgroup size, and writes to the report why no better tier was chosen.
 SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& info,
                         const char** reason)
 {
@@ -90,7 +90,7 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
     machine.tier = info.tier;
     if (machine.tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
-            // The only tier left is an emulated one, which cannot have the size that is required.
+            // Only an emulated tier is left, but requiredSubgroupSize asks for hardware subgroups.
             *reason = notBase;
             return SLUICE_ERROR_UNSUPPORTED;
         }
@@ -114,7 +114,8 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
         variant = traits.subgroupSize < 32
                       ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
                       : (ext ? ShaderVariant::ext : ShaderVariant::base);
-        // Only on NVIDIA: other devices may take several instructions for a 64-bit shift.
+        // Only NVIDIA's driver gets the variant with 64-bit integers (plainStoresVisible stands for
+        // that driver here). With other drivers a 64-bit shift may take several instructions.
         if (variant == ShaderVariant::ext && traits.plainStoresVisible && features.shaderInt64)
             variant = ShaderVariant::extInt64;
         machine.requiresSize = canChooseSize(features, properties);

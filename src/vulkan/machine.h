@@ -17,8 +17,8 @@
 namespace sluice {
 
 struct VulkanMachine {
-    // Loads the functions, then chooses tier and subgroup size. If this fails, *reason is a static
-    // text.
+    // Loads the functions, then chooses tier and subgroup size. If this fails, *reason receives a
+    // static text that says why.
     SluiceStatus open(const SluiceVulkanContextInfo& info, const char** reason);
     const char* tierName() const;                              // NULL if there is no such tier
     VkDeviceAddress address(const SluiceBuffer& buffer) const; // returns 0 for an empty range
@@ -29,8 +29,8 @@ struct VulkanMachine {
     SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO;
     DeviceTraits traits;
     VulkanTuning tuning{};
-    bool requiresSize = false;          // pipelines must ask for the subgroup size
-    bool requiresFullSubgroups = false; // pipelines must ask for full subgroups
+    bool requiresSize = false;          // pipelines must require traits.subgroupSize
+    bool requiresFullSubgroups = false; // pipelines must require full subgroups
     std::string report;                 // says why no better tier was chosen
 };
 

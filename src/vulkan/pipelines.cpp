@@ -22,8 +22,8 @@ SluiceStatus statusOf(VkResult result)
 }
 
 // Returns whether `result` says that the driver's compiler has refused a pipeline. The compiler
-// would refuse it again, but may take other pipelines. Drivers report a refusal by any error except
-// those below.
+// would refuse it again, but may take other pipelines. Drivers report refusals by various errors.
+// Only a lost device and a lack of memory mean something else.
 bool isRefusal(VkResult result)
 {
     return result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST &&
@@ -68,8 +68,8 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
         }
         m_applying[m_applyingCount++] = pipeline;
     }
-    // Necessary pipelines come first. Among these, and among the others, large shaders come first:
-    // they take longest to compile, and all threads that make pipelines then end at about the same
+    // Necessary pipelines come first. Within both sets, large shaders come first: they take longest
+    // to compile, and if they start first, all threads that make pipelines end at about the same
     // time.
     std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
                      [this](Pipeline a, Pipeline b) {
@@ -125,8 +125,8 @@ SluiceStatus VulkanPipelines::create(const SluicePipelinesInfo& info, uint32_t& 
         one.handle.store(handle);
         noteReady();
     }
-    // A caller that makes a set step by step repeats the call until nothing is left, and only then
-    // learns that a pipeline was refused.
+    // A caller that makes a set in several calls goes on until nothing is left. Only its last call
+    // reports that a pipeline was refused.
     return status == SLUICE_OK && isIncomplete && left == 0 ? SLUICE_ERROR_UNSUPPORTED : status;
 }
 
@@ -139,9 +139,9 @@ std::string VulkanPipelines::refusedPipelines() const
     return names;
 }
 
-// Notes which sets of kernels have all of their pipelines. If several threads complete the last
-// pipelines of a set at the same time, at least one of these threads sees all pipelines, because
-// these loads and stores are sequentially consistent.
+// Adds to m_ready the sets of kernels that have all of their necessary pipelines. If several
+// threads make the last pipelines of a set at the same time, at least one of these threads sees all
+// of them here, because these loads and stores are sequentially consistent.
 void VulkanPipelines::noteReady()
 {
     uint32_t missing = 0;
@@ -157,7 +157,7 @@ VkResult VulkanPipelines::createPipeline(Pipeline pipeline, const PackedShader& 
 {
     try {
         std::vector<uint32_t> words(shader.wordCount);
-        // If this fails, the packed bytes are damaged.
+        // This fails only if the packed bytes are damaged.
         if (!unpackShader(shader, words.data())) return VK_ERROR_UNKNOWN;
         return createPipeline(pipeline, ShaderCode{words.data(), shader.bytes()}, made);
     } catch (const std::bad_alloc&) {

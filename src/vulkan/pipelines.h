@@ -26,7 +26,8 @@ public:
     VulkanPipelines(const VulkanPipelines&) = delete;
     VulkanPipelines& operator=(const VulkanPipelines&) = delete;
 
-    // Must be called once, when the machine is open. If this fails, *reason is a static text.
+    // Must be called once, when the machine is open. If this fails, *reason receives a static text
+    // that says why.
     SluiceStatus prepare(const char** reason);
     SluiceStatus create(const SluicePipelinesInfo& info, uint32_t& left); // sluiceCreatePipelines
 
@@ -42,8 +43,8 @@ public:
         return std::all_of(pipelines.begin(), pipelines.end(),
                            [this](Pipeline one) { return has(one); });
     }
-    // Returns whether the pipeline may exist at some time. The requirements of commands depend on
-    // this and not on has(), so that they never change.
+    // Returns whether the device can have the pipeline, made or not yet. Scratch sizes depend on
+    // this instead of has(), so that they do not change when pipelines are made later.
     bool applies(Pipeline pipeline) const { return madeOf(pipeline).shader.packed != nullptr; }
     VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
     // Returns how long the driver took to make the pipeline.
@@ -51,11 +52,12 @@ public:
     size_t codeBytesOf(Pipeline pipeline) const { return shaderOf(pipeline).bytes(); }
     // Returns whether the driver has failed to make the pipeline. The driver is not asked again.
     bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
-    // Returns the names of all pipelines that were refused, separated by commas. It is virtual
-    // since sluice_device calls it, and a shared library hides everything but sluice*.
+    // Returns the names of all pipelines that were refused, separated by commas. It is virtual so
+    // that sluice_device can call it: the shared library exports only sluice* symbols, and a
+    // virtual call needs none.
     virtual std::string refusedPipelines() const;
 
-    // Makes a pipeline of `code`, SPIR-V that replaces the pipeline's own and has its interface.
+    // Makes another version of `pipeline`, from other SPIR-V with the same interface (hot reload).
     VkResult createPipeline(Pipeline pipeline, const ShaderCode& code, VkPipeline& made) const;
     void destroyPipeline(VkPipeline pipeline) const;
     // Commands that are recorded from now on use `made`, and the context owns it. Returns the
@@ -66,10 +68,10 @@ public:
 private:
     struct Made {
         std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
-        std::atomic<bool> isBegun{false}; // a thread has begun to make it
+        std::atomic<bool> isBegun{false}; // a thread is making it or has made it
         std::atomic<bool> isRefused{false};
-        // The shader whose constants are not fixed yet. If the row does not apply, `packed` is
-        // NULL.
+        // The general shader, which leaves the constants to specialization. If the pipeline does
+        // not apply, `packed` is NULL.
         PackedShader shader{};
         uint32_t workgroup = 0; // invocations
         double milliseconds = 0;
@@ -77,8 +79,8 @@ private:
 
     const Made& madeOf(Pipeline pipeline) const { return m_made[size_t(pipeline)]; }
     PipelineConstants constantsOf(Pipeline pipeline) const;
-    // Returns the shader of which the pipeline is made: one in which the pipeline's constants are
-    // fixed already (findShader), if there is one.
+    // Returns the shader that the pipeline is made from: the one with the pipeline's constants
+    // folded in (findShader), if the build has it, otherwise the general one.
     PackedShader shaderOf(Pipeline pipeline) const;
     VkResult createPipeline(Pipeline pipeline, const PackedShader& shader, VkPipeline& made) const;
     void noteReady();

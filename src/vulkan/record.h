@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-constexpr uint32_t kMaxParams = 128; // bytes: every device has them for push constants
-constexpr uint32_t kMaxAccesses = 8; // of a dispatch
+constexpr uint32_t kMaxParams = 128; // bytes that every device has for push constants
+constexpr uint32_t kMaxAccesses = 8; // ranges that a dispatch reads or writes
 
 // A range that a dispatch reads or writes: a buffer, or memory at an address.
 struct Access {
@@ -24,10 +24,10 @@ inline Access writes(const SluiceBuffer& buffer) { return {buffer, 0, buffer.siz
 inline Access readsAt(VkDeviceAddress address, uint64_t size) { return {{}, address, size, false}; }
 inline Access writesAt(VkDeviceAddress address, uint64_t size) { return {{}, address, size, true}; }
 
-// Collects the dispatches of chains of commands that do not depend on each other, and records them
-// side by side: first the first step of every chain, then a barrier, then the second steps. Chains
-// that are recorded one after the other take as many barriers as they have steps together, and
-// between two barriers the GPU has only the work of one step.
+// Collects the dispatches of several chains of commands, none of which depends on another chain,
+// and records them interleaved: step 0 of every chain, a barrier, step 1 of every chain, and so on.
+// If the chains were recorded one after the other, there would be a barrier after each step of each
+// chain, and the GPU would have only one step to work on at a time.
 struct SideBySide {
     struct Dispatch {
         Pipeline pipeline;
@@ -37,23 +37,23 @@ struct SideBySide {
         uint8_t params[kMaxParams];
         Access accesses[kMaxAccesses];
     };
-    static constexpr uint32_t kMost = 32; // the most dispatches; more of them take several rounds
+    static constexpr uint32_t kMost = 32; // capacity; flush() empties a full collection
 
     VkCommandBuffer commands;
     uint32_t count = 0;
     uint32_t chain = 0; // the current chain; the first one has the number 1
-    uint32_t step = 0;  // the step to which the current chain has come
+    uint32_t step = 0;  // the current chain's step; each of its barriers begins the next one
     Dispatch dispatches[kMost];
 };
 
-// Where a command is recorded: into the caller's command buffer, or first into a collection.
+// Says where dispatches go: into the caller's command buffer, or into a collection for it.
 struct Recording {
     VkCommandBuffer commands;
     SideBySide* collected; // NULL: nothing is collected
 };
 
-// Command buffers and collections are aligned to more than a byte, so the lowest bit tells them
-// apart.
+// A SluiceCommands is a pointer to a VkCommandBuffer's object or to a SideBySide. Both are aligned
+// to more than a byte, so the lowest bit is free to say which it is: 1 means SideBySide.
 static_assert(alignof(SideBySide) > 1);
 inline SluiceCommands collecting(SideBySide& collected)
 {
@@ -85,18 +85,20 @@ public:
         static_assert(sizeof(Params) <= kMaxParams);
         dispatch(commands, pipeline, &params, sizeof(Params), workgroups, accesses);
     }
-    // With toHost, the writes are also visible to the host once a fence has been signalled.
+    // Records a memory barrier from these stages and accesses to the same ones. With toHost, the
+    // writes are also visible to the host once a fence has been signalled.
     void barrier(Recording commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
                  bool toHost = false) const;
-    // For use between the dispatches of one command. While dispatches are collected, every barrier
-    // only ends a step of the current chain.
+    // Records a barrier between two dispatches of one command. While dispatches are collected,
+    // every barrier only ends a step of the current chain.
     void computeBarrier(Recording commands) const;
-    // Tells the caller's recorder, if there is one, of a command `what` and of its accesses.
+    // Reports a command with the name `what` and its accesses to the caller's recorder.
     void note(Recording commands, const char* what, std::initializer_list<Access> accesses) const
     {
         note(commands.commands, what, 0, accesses.begin(), uint32_t(accesses.size()));
     }
-    // Records the collected dispatches and, with moreFollows, a barrier behind them.
+    // Records the collected dispatches and empties the collection. With moreFollows, also records a
+    // barrier after them.
     void flush(SideBySide& collected, bool moreFollows) const;
     // Records the dispatch that sets the statuses of `count` tiles to PENDING, and the summary to
     // "none failed".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the checksums of a list of regions.
+// Records the comparison of the checksums of a list of regions.
 #include "api/plan_regions.h"
 #include "vulkan/context.h"
 

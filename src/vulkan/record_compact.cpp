@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records a compaction: usually one dispatch, and for a partition an earlier one that counts. A
-// compaction in place has one dispatch for every serialTiles tiles if its workgroups may not wait
-// for each other.
+// Records a compaction. Usually that is one dispatch. A partition has a second dispatch before it,
+// which counts the kept elements. A compaction in place whose workgroups may not wait for each
+// other has one dispatch for every serialTiles tiles.
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
@@ -22,8 +22,8 @@ Pipeline compactPipeline(uint32_t elementSize)
     }
 }
 
-// Returns the variant of compact_ring.comp that has no more tests and outputs than the command
-// needs.
+// Returns the smallest variant of compact_ring.comp that can do the command's test and write its
+// outputs.
 Pipeline ringPipeline(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
@@ -37,7 +37,6 @@ Pipeline ringPipeline(const CompactParams& params)
                                                     : Pipeline::compact_ring;
 }
 
-// Returns the number of elements of a tile.
 uint32_t compactTile(const VulkanPipelines& pipelines, uint32_t elementSize)
 {
     return SLUICE_COMPACT_ROWS * SLUICE_COMPACT_ROW_ELEMENTS(elementSize) *
@@ -69,8 +68,8 @@ CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) cons
     machine.workgroups = tuning.workgroups;
     machine.tilesPerWorkgroup = m_machine.traits.forwardProgress ? 0 : tuning.tilesPerWorkgroup;
     machine.serialTiles = tuning.serialTiles;
-    // compact_ring.comp and compact_call.comp test each 4-byte element alone, but a test for
-    // changes (SLUICE_COMPACT_UNIQUE) needs the element before it.
+    // compact_ring.comp and compact_call.comp look at one 4-byte element at a time.
+    // SLUICE_COMPACT_UNIQUE compares an element with the one before it, which they cannot do.
     using P = Pipeline;
     const bool rings = m_pipelines.hasAll(
         {P::compact_ring, P::compact_ring_selectors, P::compact_ring_words, P::compact_ring_bytes});
@@ -101,7 +100,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     const uint32_t size = compactedBytes(info);
     CompactParams params = compactParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
-    // How many elements will be selected is not known yet; these are the most that fit.
+    // The number of selected elements is not known yet; these are upper bounds.
     const uint64_t written = std::min(params.capacity, info.maxCount),
                    indices = std::min(params.indexCapacity, info.maxCount);
     const bool selects = info.test == SLUICE_COMPACT_BYTES || info.test == SLUICE_COMPACT_MASK;

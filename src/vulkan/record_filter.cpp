@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-constexpr uint32_t kSmallestSubgroup = 4; // lanes of the smallest subgroup that the library takes
+constexpr uint32_t kSmallestSubgroup = 4; // lanes of the smallest supported subgroup
 
 SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& info) const
 {
@@ -24,8 +24,9 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
     const Recording cmd = recordingOf(commands);
     if (m_machine.tuning.filter.takeNextTiles != 0 &&
         params.maxTileCount >= m_machine.tuning.filter.takeNextTiles) {
-        // The counter of taken tiles must be 0. The status kernel sets it: for a list without tiles
-        // it writes only the summary, which begins with the number of failed tiles, 0.
+        // Clear the counter in scratch from which workgroups take tile numbers. The status kernel
+        // can do that: given no tiles, it only writes a summary, which begins with the number of
+        // failed tiles, 0.
         params.tickets = 1;
         RegionParams ticket{};
         ticket.status =
@@ -37,11 +38,12 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
                                       info.maxTileCount <= m_machine.tuning.filter.fewTiles
                                   ? Pipeline::filter_few
                                   : Pipeline::filter;
-    // With a driver that leaves loops early (docs/portability.md), a workgroup ends with the first
-    // of its subgroups that ends. That subgroup refuses the tiles that the workgroup has not
-    // reached, one per lane (refuseTiles in filter.comp). So in one dispatch a workgroup takes no
-    // more tiles than the smallest subgroup has lanes; it takes one tile in each turn. Such drivers
-    // have subgroups of fewer than 32 lanes or emulated ones, and do not use tickets.
+    // Some drivers leave loops early, and then a workgroup ends as soon as the first of its
+    // subgroups does (docs/portability.md). That subgroup sets the tiles that the workgroup has not
+    // reached to INTERNAL, one tile per lane (refuseTiles in filter.comp). So one dispatch must not
+    // give a workgroup more tiles than the smallest subgroup has lanes. These drivers have
+    // subgroups of fewer than 32 lanes or emulated ones, and their workgroups do not take tile
+    // numbers from the counter.
     const bool leavesLoops = m_machine.traits.isEmulated() || m_machine.traits.subgroupSize < 32;
     const uint32_t turns = leavesLoops
                                ? kSmallestSubgroup

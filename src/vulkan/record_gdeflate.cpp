@@ -24,9 +24,9 @@ Pipeline gdeflatePipeline(const VulkanPipelines& pipelines, const VulkanTuning& 
                : Pipeline::gdeflate;
 }
 
-// The library's kernel writes the list of regions that the driver then decodes. The driver's
-// decoder runs in a pipeline stage of its own, and for both extensions only a barrier for all
-// commands covers that stage.
+// Records a decode by the driver. The library's kernel writes the list of regions that the driver
+// then decodes. The driver's decoder runs in a pipeline stage of its own, and for both extensions
+// only a barrier for all commands covers that stage.
 void recordDriverDecode(const CommandRecorder& recorder, const DriverDecoder& driver,
                         Recording commands, uint32_t group, const RegionParams& params,
                         const SluiceGdeflateInfo& info)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the Gstd decode: for each turn (plan_gstd.h) the symbols, then the bytes.
+// Records the Gstd decode: for each turn (plan_gstd.h) a dispatch that decodes the symbols, then
+// one that makes the bytes.
 #include <sluice/sluice_gstd.h>
 
 #include "api/plan_gstd.h"
@@ -37,7 +38,8 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const bool expands = m_machine.tuning.gstd.symbolsOnly == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
-        // This turn's symbols were decoded while the bytes of the turn before were made.
+        // True if the iteration before has recorded this turn's symbols already, before this
+        // barrier. They are then decoded while the bytes of the turn before are made.
         const bool decodedAhead = i != 0 && turns.overlapping() && expands;
         m_recorder.computeBarrier(cmd);
         if (!decodedAhead) symbols(turn, destination, second);
@@ -51,9 +53,9 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
                             turn, turn.tileCount,
                             {reads(info.regions), reads(info.regionCount), reads(info.source),
                              destination, second, status, scratchOf(turn)});
-        // No barrier is needed here: the literals that this writes to the destination belong to
-        // tiles of the next turn. To keep the barrier check from reporting them, they are not
-        // declared as accesses.
+        // No barrier is needed before the symbols of the next turn. Their kernel uses the other
+        // half of scratch, and writes literals only to tiles of the next turn. These writes are not
+        // declared, because the barrier check would report them as conflicts.
         if (turns.overlapping() && i + 1 < turns.count())
             symbols(turns[i + 1], reads(info.source), reads(info.source));
     }

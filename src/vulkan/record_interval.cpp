@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the commands on intervals: the prefix sums of the counts, and then one dispatch, whose
-// workgroups have about equal shares of the work.
+// Records the commands on intervals: first dispatches for the prefix sums of the counts, then one
+// dispatch whose workgroups have about equal shares of the work.
 #include <sluice/sluice_interval.h>
 
 #include "api/plan_interval.h"
@@ -22,8 +22,8 @@ Access listAccess(const SluiceIntervals& list)
     return reads(list.counts.size != 0 ? list.counts : list.offsets);
 }
 
-// The first dispatch sums up the counts of each group. The second scans these sums, and also writes
-// the result words.
+// Records two dispatches. The first adds up the counts of each group of intervals. The second scans
+// these sums, and also writes the command's two result words.
 void recordIntervalPlan(const CommandRecorder& recorder, Recording commands, IntervalParams params,
                         const SluiceBuffer& result)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records scans and reductions: one dispatch each, and before a scan that sums f32 a dispatch that
-// computes the prefixes of its tiles.
+// Records scans and reductions, with one dispatch each. A scan that sums f32 has a second dispatch
+// before it, which computes for each tile the sum of all earlier tiles.
 #include <sluice/sluice_scan.h>
 
 #include "api/plan_scan.h"
@@ -49,9 +49,9 @@ uint64_t reduceWorkgroups(const VulkanPipelines& pipelines, const VulkanTuning& 
 
 } // namespace
 
-// Returns what plans of scans need to know of the device. scan_ring.comp only sums 32-bit integers.
-// All of its workgroups must run at the same time. They wait for each other at the end, so a
-// workgroup that starts late would delay the others.
+// Returns what planScan needs to know of the device. The ring kernel, scan_ring.comp, only sums
+// 32-bit integers. Its workgroups wait for each other at the end, so all must run at the same time:
+// one that starts late would delay the others.
 ScanMachine VulkanBackend::scanMachine(const SluiceScanInfo& info) const
 {
     const bool words = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&

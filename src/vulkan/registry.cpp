@@ -67,8 +67,8 @@ uint32_t sizeTilePair(const Device& device, const Tuning& tuning)
 uint32_t sizeRing(const Device&, const Tuning&) { return Device::kRingWorkgroup; }
 uint32_t sizeFew(const Device&, const Tuning&) { return Device::kFewWorkgroup; }
 uint32_t sizeScan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
-// The size is a power of two, so that every invocation has the same number of a block's 512
-// windows.
+// Returns a power of two from 128 to 512, so that every invocation decodes the same number of
+// windows (pieces of 64 bits). A block has 512 windows.
 uint32_t sizeDf11(const Device&, const Tuning& tuning)
 {
     uint32_t size = 128;
@@ -77,7 +77,7 @@ uint32_t sizeDf11(const Device&, const Tuning& tuning)
     return size;
 }
 uint32_t sizeCompact(const Device&, const Tuning& tuning) { return tuning.workgroup.compact; }
-// Elements of WIDE sizes (12 and 20 bytes) take more shared memory per invocation than others, so a
+// Elements of 12 and 20 bytes (WIDE) take more shared memory per invocation than others, so the
 // workgroup may have to be smaller.
 uint32_t sizeCompactWide(const Device& device, const Tuning& tuning)
 {
@@ -99,8 +99,8 @@ uint32_t sizeZstdSequences(const Device&, const Tuning& tuning)
 }
 uint32_t sizeZstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.zstdExpand; }
 uint32_t sizeFilter(const Device&, const Tuning& tuning) { return tuning.workgroup.filter; }
-// Only where a lane group is a subgroup or half of one may a workgroup of float_decode have several
-// lane groups.
+// A workgroup of float_decode may have several lane groups only if a lane group is a subgroup or
+// half of one.
 uint32_t sizeFloatDecode(const Device& device, const Tuning& tuning)
 {
     return device.runsPairedTiles() ? tuning.workgroup.floatDecode : sizeLaneGroup(device, tuning);
@@ -183,9 +183,9 @@ void constantsOperation(const Device&, const Tuning&, Constants& constants)
     constants.set(SLUICE_CONSTANT_SCAN_SEGMENTED, Segmented ? 1 : 0);
 }
 
-// A tile waits for one round in shared memory and for one in registers. That way scans reach 0.93
-// of the speed of a copy. With two rounds in shared memory they reach 0.88, with none in shared
-// memory 0.60.
+// In scan_ring.comp a tile waits for its prefix sum for two rounds: one in shared memory and one in
+// registers. So scans reach 0.93 of the speed of a copy. If the tile waits two rounds in shared
+// memory, they reach 0.88; if it waits in registers alone, 0.60.
 void constantsScanRing(const Device& device, const Tuning& tuning, Constants& constants)
 {
     constantsOperation<SLUICE_SCAN_OP_SUM>(device, tuning, constants);
@@ -193,7 +193,7 @@ void constantsScanRing(const Device& device, const Tuning& tuning, Constants& co
     constants.set(SLUICE_CONSTANT_SCAN_RING_REGISTERS, 1);
 }
 
-// --- Tunings under which a pipeline is chosen, whatever the size of the work
+// --- Functions that change a tuning so that a pipeline is chosen, whatever the size of the work
 
 constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of "few tiles", this includes every number
 
@@ -213,8 +213,8 @@ void chooseGdeflateMany(Tuning& tuning)
 }
 void chooseGstdFew(Tuning& tuning) { tuning.gstd.fewTiles = kAnyCount; }
 void chooseFilterFew(Tuning& tuning) { tuning.filter.fewTiles = kAnyCount; }
-// Two workgroups, one of which is the scanner, are enough to test the ring. The list of a self-test
-// has enough tiles for both.
+// Two workgroups are enough to test the ring kernel: one is the scanner, the other does all tiles.
+// The list of a self-test has enough tiles for the ring kernel to be chosen.
 void chooseCompactRing(Tuning& tuning)
 {
     tuning.compact.ringWorkgroups = 2;
@@ -222,7 +222,8 @@ void chooseCompactRing(Tuning& tuning)
 }
 void chooseCompactCall(Tuning& tuning)
 {
-    // A ring with so many workgroups is not used, since no list would fill it.
+    // The ring kernel needs at least as many tiles as it has workgroups. No list has this many, so
+    // the call kernel is chosen.
     tuning.compact.ringWorkgroups = kAnyCount;
     tuning.compact.callTiles = kAnyCount;
 }
@@ -267,8 +268,8 @@ constexpr PipelineRow kRows[] = {SLUICE_PIPELINES(SLUICE_ROW)};
     }
     return at == kPipelineCount;
 }
-// With -fsanitize=address,undefined, GCC 12 does not take comparisons of function addresses for
-// constant.
+// With -fsanitize=address,undefined, GCC 12 does not accept comparisons of function addresses in
+// constant expressions.
 #if !defined(__SANITIZE_ADDRESS__)
 static_assert(rowsAreComplete(), "each pipeline needs a row in the order of the enum, with a test");
 #endif

@@ -29,7 +29,7 @@ enum class SelfTestCase : uint32_t {
 };
 #undef SLUICE_ENUMERATOR
 
-// This says whether commands can run without a pipeline.
+// Says whether commands can run without a pipeline.
 enum class Need : uint32_t {
     always,
     speed // another pipeline does the same, but more slowly

@@ -42,13 +42,13 @@ struct ShaderCode {
 // Returns a shader as it is stored in the library; unpackShader unpacks it. If there is no such
 // shader, `packed` is NULL in the result.
 PackedShader findShader(const char* kernel, ShaderVariant variant);
-// Returns the same shader with these constants fixed and without the code that they exclude, so
-// that drivers compile it in less time. If this build has no such shader, `packed` is NULL in the
-// result. cmake/Shaders.cmake lists the shaders and the constants that are fixed in them.
+// Returns a version of the shader in which these constants are folded in and the code that they
+// exclude is removed, so that drivers compile it in less time. If this build has no such version,
+// `packed` is NULL in the result. cmake/Shaders.cmake lists the versions.
 PackedShader findShader(const char* kernel, ShaderVariant variant,
                         const PipelineConstants& constants);
-// Returns whether this build has any shaders with fixed constants. A build has none if there was no
-// spirv-opt, or if it is made for hot reload (SLUICE_HOT_RELOAD).
+// Returns whether this build has any shaders with constants folded in. It has none if spirv-opt was
+// missing, or if it is made for hot reload (SLUICE_HOT_RELOAD).
 bool hasFixedShaders();
 
 } // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Reads bytes up to an end. A read behind the end returns 0, and hasFailed() is true from then on.
+// Reads from a range of bytes. A read past the end returns 0, and hasFailed() is true from then on.
 class Reader {
 public:
     Reader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
@@ -42,7 +42,8 @@ private:
     bool m_hasFailed = false;
 };
 
-// Decodes the first `count` codes of a module sequence (shader_packing.h).
+// Decodes the first `count` codes of a shader's packed bytes; a code stands for a word of SPIR-V
+// (shader_packing.h). Returns false if the bytes are damaged.
 bool unpackCodes(Reader reader, uint32_t* codes, size_t count)
 {
     size_t at = 0;
@@ -58,7 +59,7 @@ bool unpackCodes(Reader reader, uint32_t* codes, size_t count)
         if (length == 15) length += reader.number();
         const size_t distance = reader.number();
         if (reader.hasFailed() || distance == 0 || distance > at) return false;
-        // A match may overlap the codes that it makes.
+        // A match may overlap its own output, so its codes are copied one after the other.
         for (length = std::min(length + 2, count - at); length != 0; --length, ++at)
             codes[at] = codes[at - distance];
     }

@@ -10,8 +10,9 @@
 // - The code of a result id is its difference from the result id before it.
 // - Bit 0 of any other operand's code says what the upper bits are. If it is 0, they are the word;
 //   if it is 1, they are the word's distance from the newest result id. Words suit constants and
-//   types, which stay the same all over a module; distances suit values, which are used near to
-//   where they are made. So two copies of an inlined function have the same codes.
+//   types, which stay the same all over a module; distances suit values, which are used close to
+//   where they are made. So two copies of an inlined function have the same codes, and LZ77 finds
+//   them.
 // The codes are packed by an LZ77 without entropy coding, which is similar to LZ4 but has matches
 // of any distance. The packed bytes are sequences. A sequence is:
 // - A byte. Its upper 4 bits are the number of literals, its lower 4 bits the length of the match
@@ -37,8 +38,8 @@ inline uint32_t zigzag(uint32_t difference)
 inline uint32_t unzigzag(uint32_t value) { return (value >> 1) ^ (0u - (value & 1)); }
 
 // Returns the index of an instruction's result id among the instruction's words, 1 or 2, or 0 if it
-// has no result. Unpacking gives the right words whatever this returns, but right answers make the
-// packed bytes fewer. Names and decorations have no results, although they contain ids.
+// has no result. Packing and unpacking are correct whatever this returns, but correct indices make
+// the packed bytes fewer. Names and decorations have no results, although they contain ids.
 inline uint32_t resultPlace(uint32_t opcode)
 {
     switch (opcode) {

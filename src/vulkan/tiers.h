@@ -28,8 +28,8 @@ struct VulkanProperties {
     uint32_t subgroupSize = 0;
     uint32_t minSubgroupSize = 0, maxSubgroupSize = 0; // 0: not known
     uint32_t maxSubgroups = 0;             // in a workgroup, if a subgroup size is required
-    bool canRequireSize = false;           // for compute stages
-    VkSubgroupFeatureFlags operations = 0; // for compute stages
+    bool canRequireSize = false;           // compute pipelines can require a subgroup size
+    VkSubgroupFeatureFlags operations = 0; // supported in compute shaders
     uint32_t sharedBytes = 0;
     VkDriverId driver = VkDriverId(0);
     uint32_t maxInvocations = 0; // in a workgroup
@@ -89,8 +89,8 @@ inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDev
 }
 
 // Reads the device's properties. apiVersion is the version that the application has asked for.
-// sizeControl says that VK_EXT_subgroup_size_control is enabled or could be; Vulkan 1.3 has it in
-// the core.
+// sizeControl: whether the extension VK_EXT_subgroup_size_control is or can be enabled, so that the
+// range of subgroup sizes can be read, too. Vulkan 1.3 has it in the core.
 inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties,
                                        VkPhysicalDevice device, uint32_t apiVersion,
                                        bool sizeControl)
@@ -155,15 +155,15 @@ inline uint32_t bestSubgroupSize(const VulkanProperties& properties)
     return properties.vendor == kVendorIntel && properties.minSubgroupSize <= 8 ? 16 : 32;
 }
 
-// Returns the subgroup size to use: `required` if it is not 0, otherwise the best size or the
-// nearest that is possible. Returns 0 if there is none.
+// Returns the subgroup size to use: `required` if it is not 0, otherwise the possible size that is
+// nearest to the best one. Returns 0 if the kernels cannot run with it.
 inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
                                    const VulkanProperties& properties, uint32_t required)
 {
     const uint32_t low = properties.minSubgroupSize, high = properties.maxSubgroupSize;
     if (low == 0 || (low != high && !canChooseSize(features, properties))) return 0;
-    // Kernels may need workgroups of 128 invocations. A size is excluded if these have more
-    // subgroups than the device allows.
+    // Kernels may need workgroups of 128 invocations. A subgroup size is unusable if such a
+    // workgroup would have more subgroups than the device allows.
     uint32_t size =
         required != 0 ? required : std::min(std::max(bestSubgroupSize(properties), low), high);
     if (required == 0 && low != high) {
@@ -202,7 +202,8 @@ inline bool hasForwardProgress(const VulkanProperties& properties)
             properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
 
-// Each of the functions below returns why a kind of tier cannot run, or NULL if it can.
+// Each function below returns why certain tiers cannot run (all tiers, base or ext), or NULL if
+// they can.
 
 inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProperties& properties)
 {

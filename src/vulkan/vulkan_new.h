@@ -28,8 +28,7 @@ typedef struct VkBufferUsageFlags2CreateInfoKHR {
 #ifndef VK_EXT_memory_decompression
 #define VK_EXT_memory_decompression 1
 #define VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME "VK_EXT_memory_decompression"
-// The structure of features has the same type value and layout as that of
-// VK_NV_memory_decompression.
+// The features structure has the same sType value and layout as that of VK_NV_memory_decompression.
 typedef VkPhysicalDeviceMemoryDecompressionFeaturesNV
     VkPhysicalDeviceMemoryDecompressionFeaturesEXT;
 constexpr VkStructureType VK_STRUCTURE_TYPE_DECOMPRESS_MEMORY_INFO_EXT =

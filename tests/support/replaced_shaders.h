@@ -13,8 +13,9 @@ namespace sluice::test {
 const char* shaderVariantName(ShaderVariant variant);
 
 // Makes a device's pipelines anew if the folder has a file SHADER.VARIANT.spv for their shader and
-// for the device's variant. `whole`: the device has all its pipelines, so at least one must be
-// replaced. `replaced` receives the names of those that were. Returns "" or what is wrong.
+// for the device's variant. `whole`: the device was opened with SLUICE_KERNELS_ALL, so at least one
+// must be replaced, and pipelines that are made only if asked for are made first. `replaced`
+// receives the names of those that were replaced. Returns "" or what is wrong.
 std::string replaceShaders(VulkanBackend& backend, const std::string& folder, bool whole,
                            std::string& replaced);
 

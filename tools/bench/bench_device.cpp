@@ -76,13 +76,13 @@ BenchDevice::RecordRun BenchDevice::capture(const RecordRun& record) const
     return backend() == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
-// Runs the work until it gets no faster, since an idle GPU needs a while to raise its clocks, an
-// H200 up to a second. Ends sooner if the clocks cannot have fallen since the last run. Returns the
-// number of runs.
+// Runs the work until it gets no faster, since an idle GPU takes a while to raise its clocks (an
+// H200 up to a second). Ends sooner if the clocks cannot have fallen since the last run. Returns
+// the number of runs.
 uint32_t BenchDevice::warmUp(const RecordRun& record) const
 {
     constexpr auto moment = std::chrono::milliseconds(50);
-    const bool isCuda = backend() == SLUICE_BACKEND_CUDA; // which keeps the clocks up
+    const bool isCuda = backend() == SLUICE_BACKEND_CUDA; // a CUDA context keeps the clocks up
     const bool isWarm = m_wasWarm && (isCuda || Clock::now() - m_lastUse < moment);
     const auto window = std::chrono::milliseconds(isWarm ? 30 : 100);
     constexpr uint32_t windows = 3, mostWindows = 30;

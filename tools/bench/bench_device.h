@@ -42,8 +42,8 @@ public:
         buffer.fill(values);
         return buffer;
     }
-    // Returns zeroed scratch for a command with this `info`. `get` is the command's function
-    // sluiceGet...Requirements.
+    // Returns zeroed scratch for a command. `info` describes the command, and `get` is its function
+    // sluiceGet...Requirements, which says how much scratch the command needs.
     template <class Get, class Info>
     DeviceBuffer allocateScratch(Get get, const Info& info) const
     {
@@ -59,8 +59,8 @@ public:
     // On CUDA, captures the commands into a graph, as an engine does with commands that it runs
     // often. Elsewhere, returns `record`.
     RecordRun capture(const RecordRun& record) const;
-    // Warms up, then times several submissions. `record` must record the work `passes` times; the
-    // times are those of one pass.
+    // Warms up, then times several submissions. One call of `record` records a submission, which
+    // must do the work `passes` times; the returned times are those of one pass.
     Timing time(uint32_t passes, const RecordRun& record) const;
 
 private:

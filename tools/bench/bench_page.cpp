@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kMostBytes = 4800000; // for the rows; the rest of the page has about 25,000
+constexpr size_t kMostBytes = 4800000; // for the rows; the page has about 25,000 bytes more
 
 } // namespace
 

@@ -7,16 +7,16 @@
 
 namespace sluice {
 
-// The file is `{`, then `head`, then `"rows": [`, the rows with commas between, `]}`. So `head` is
-// the other members with a comma after each, and each row is an object.
+// The parts of the JSON file `{` head `"rows": [` rows `]}`, where rows are separated by commas.
+// `head` holds the members before "rows", each followed by a comma. Each row is a JSON object.
 struct BenchFigures {
     std::string head;
     std::vector<std::string> rows;
 };
 
 std::string benchJson(const BenchFigures& figures);
-// Returns a page of at most 5 MB. If not all rows fit, it leaves out the last ones and says how
-// many.
+// Returns a page of at most 5 MB. If not all rows fit, the page omits the last rows and says how
+// many they are.
 std::string benchPage(const BenchFigures& figures);
 
 } // namespace sluice

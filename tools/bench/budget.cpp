@@ -11,8 +11,8 @@ void Budget::expect(const std::string& name, double rows, double variants)
     m_rowsLeft += rows;
 }
 
-// Returns how many rows are expected of one variant of a name. From now on they do not count among
-// the rows whose names have no share yet.
+// Returns how many rows are expected of `name`, which is a kernel or one variant of a kernel, and
+// subtracts them from m_rowsLeft.
 double Budget::weightOf(const std::string& name)
 {
     const std::string base = name.substr(0, name.find(':'));

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Returns the bound such that `percent` of all possible words are below it.
+// Returns a bound below which `percent` % of all 32-bit words lie.
 uint32_t boundFor(uint32_t percent)
 {
     return percent == 100 ? ~0u : uint32_t((uint64_t{1} << 32) * percent / 100);
@@ -25,7 +25,7 @@ struct Data {
     const BenchDevice& device;
     DeviceBuffer input, selectors, output, indices, results;
 
-    // Jobs write at most `mostIndices` indices.
+    // Compactions that run on these buffers write at most `mostIndices` indices of kept elements.
     Data(const BenchDevice& on, const HostWords& host, uint64_t mostIndices)
         : device(on), input(on.allocate(host.count * 4)), selectors(on.allocate(host.count)),
           output(on.allocate(host.count * 4)), indices(on.allocate(mostIndices * 4)),
@@ -39,9 +39,9 @@ struct Data {
 struct Job {
     std::string kernel, size;
     SluiceCompactInfo info = {}; // the caller adds the buffers
-    // Elements of an input; number of inputs; how often each input is compacted.
+    // Elements of one input; number of inputs; how often each input is compacted.
     uint32_t count = 0, sets = 1, repeats = 1;
-    uint32_t bound = 0; // the words below it are kept
+    uint32_t bound = 0; // words below this value are kept
     bool elements = true, indices = false;
     CubKind cub = CubKind::SelectLess;
     const char* cubName = "";
@@ -63,7 +63,7 @@ struct Job {
         const uint64_t written = partitions() ? count : kept;
         return read + written * ((elements ? info.elementSize : 0) + (indices ? 4 : 0));
     }
-    // Makes selectors that keep the same words as the comparison.
+    // Makes selectors (a mask or flags) that keep the words below `bound`.
     HostWords makeSelectors(const HostWords& host) const
     {
         const uint32_t perWord = info.test == SLUICE_COMPACT_MASK ? 32 : 4, bits = 32 / perWord;
@@ -114,8 +114,8 @@ T elementAt(const HostWords& host, uint64_t i)
     return value;
 }
 
-// Computes what results should be. It counts the kept elements of each block of the input first, so
-// that any piece of a result can be checked by itself.
+// Computes what results should be. The constructor counts the kept elements of each block of the
+// input. With these counts, any piece of a result can be checked without the pieces before it.
 class Reference {
 public:
     Reference(const Job& job, const HostWords& host)
@@ -140,9 +140,10 @@ public:
         return kept;
     }
 
-    // Writes `size` bytes of the expected result from `offset` on. An entry has elementSize bytes,
-    // and is an element or the index of one. A partition also has the elements that are not kept;
-    // if `stable`, these must be in their old order, which CUB does not give.
+    // Writes `size` bytes of the expected result from `offset` on. An entry of the result has
+    // elementSize bytes and is an element or, with `indices`, the index of one. In a partition,
+    // elements that are not kept follow the others: in their old order if `stable` is set;
+    // otherwise they are not written, and so not checked, since CUB reverses their order.
     void expect(uint64_t offset, uint64_t size, uint8_t* bytes, uint32_t elementSize, bool indices,
                 bool stable) const
     {
@@ -154,7 +155,7 @@ public:
             walk(set, true, from - start, std::min(to - start, kept),
                  bytes + (from - first) * elementSize, elementSize, indices);
             if (!m_job.partitions() || !stable || to - start <= kept) continue;
-            // The place of the first element that is not kept.
+            // Index in this set's output of the first entry to write that is not kept.
             const uint64_t behind = std::max(from - start, kept);
             walk(set, false, behind - kept, to - start - kept,
                  bytes + (start + behind - first) * elementSize, elementSize, indices);
@@ -171,7 +172,7 @@ public:
 private:
     uint64_t blocksInSet() const { return m_job.count / m_block; }
 
-    bool keeps(uint64_t i) const // i counts the elements of all sets
+    bool keeps(uint64_t i) const // i: index among the elements of all sets
     {
         const size_t size = m_job.info.elementSize;
         switch (m_job.info.test) {
@@ -191,8 +192,8 @@ private:
         }
     }
 
-    // Takes a set's elements that are kept (`wanted`) or not kept, and writes those with the
-    // numbers `first` to `last` - 1 among them.
+    // Lists the elements of a set that are kept or, if `wanted` is false, those that are not.
+    // Writes entries `first` to `last` - 1 of that list to `bytes`.
     void walk(uint64_t set, bool wanted, uint64_t first, uint64_t last, uint8_t* bytes,
               uint32_t elementSize, bool indices) const
     {
@@ -273,7 +274,7 @@ private:
         const auto expectCounts = [&](uint64_t offset, uint64_t size, uint8_t* bytes) {
             reference.expectCounts(offset, size, bytes);
         };
-        // Memory after the kept elements is not checked, so the result may end with them.
+        // Memory after the kept elements is undefined, so a single set is checked only up to there.
         const uint64_t places =
             job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
         TimedWork work = {record, job.sets * job.repeats, {}};
@@ -314,7 +315,7 @@ constexpr Method kCompare = {SLUICE_COMPACT_COMPARE, CubKind::SelectLess, "CUB S
                  kUnique = {SLUICE_COMPACT_UNIQUE, CubKind::SelectUnique, "CUB Select::Unique"},
                  kNonZero = {SLUICE_COMPACT_NON_ZERO, CubKind::SelectNonZero, "CUB Select::If"};
 
-// `percent` is the percentage of random words that is kept.
+// Makes a job with this method. `percent` is the percentage of random words that is kept.
 Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
             const Method& method, uint32_t percent = 50)
 {
@@ -335,8 +336,8 @@ Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
     return job;
 }
 
-// Returns a job of each kind of compaction that has no other rows. Each keeps half of `words`
-// words.
+// Returns jobs for all kinds of compaction that other kernels of the benchmark do not measure. Each
+// takes at most `words` words and keeps half of its elements.
 std::vector<Job> kindJobs(uint64_t words)
 {
     constexpr const char* kernel = "compact kinds";
@@ -423,7 +424,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
             if (sweep.coins != coins) continue;
             for (const uint64_t count : report.budget().ordered(sweepSizes(limit, sweep.factor))) {
                 Job job = makeJob(sweep.kernel, powerText(count), count, sweep.method);
-                // Calls take several inputs in turn, so that none is still in a cache.
+                // Successive calls take different inputs, so that an input is not still in a cache
+                // when its turn comes again.
                 job.sets = callsFor(count, limit / count);
                 compacts.run(job);
             }

@@ -14,8 +14,9 @@ struct Piece {
     uint64_t offset, size;
 };
 
-// Chooses the pieces of a result to check. A small result is checked whole; of a large one, divided
-// into kPieces parts, a random piece of each, and always the first and the last bytes.
+// Chooses the pieces of a result to check. A small result is checked whole. A large result is
+// divided into kPieces ranges, and one piece at a random offset in each range is checked. The first
+// and the last piece are those at the ends of the result.
 std::vector<Piece> piecesOf(const Result& result)
 {
     const uint64_t size = result.buffer.size, unit = result.elementSize,
@@ -49,7 +50,7 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
         got.emplace_back(piece.size);
         device.download(partOf(result.buffer, piece), got.back().data(), piece.size);
     }
-    // Holds the offset of the first wrong byte of each piece; ~0: there is none.
+    // Offset in the result of the first wrong byte of each piece; ~0: the piece is right.
     std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0});
     inParallel(pieces.size(), [&](uint64_t first, uint64_t last) {
         for (uint64_t i = first; i < last; ++i) {
@@ -66,9 +67,9 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
     }
 }
 
-// Returns a function that records the barrier that an engine would put between two calls, which
-// orders accesses of shaders only; sluiceCmdBarrier orders more. CUDA streams and the CPU need no
-// barrier.
+// Returns a function that records the barrier that an engine would put between two calls. This
+// barrier orders the accesses of shaders only; sluiceCmdBarrier orders others too. CUDA streams and
+// the CPU need no barrier.
 std::function<void(SluiceCommands)> callBarrier(const BenchDevice& device)
 {
     if (device.backend() == SLUICE_BACKEND_VULKAN) return makeVulkanBarrier(device);

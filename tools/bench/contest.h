@@ -14,8 +14,9 @@
 namespace sluice {
 
 // A buffer that the work writes. expect() gets `size` bytes from `offset` on, as the device wrote
-// them, and overwrites what the work must have written with the right values; so any difference is
-// an error. offset and size are multiples of elementSize.
+// them, and replaces them by the right values; bytes that the work need not write stay. The caller
+// then compares: each byte that has changed is an error. offset and size are multiples of
+// elementSize.
 struct Result {
     SluiceBuffer buffer;
     uint32_t elementSize;
@@ -27,15 +28,14 @@ extern const char* const kCheckedText;
 
 struct TimedWork {
     std::function<void(SluiceCommands commands, uint32_t call)> record;
-    // How many calls `record` is asked for in a command buffer or graph. Rows give the time of one
-    // call.
+    // How many times one command buffer or graph calls `record`. Rows give the time of one call.
     uint32_t calls;
     std::vector<Result> results;
 };
 
 struct Contest {
     const BenchDevice& ours;
-    const BenchDevice* cub; // `ours`, another device, or nullptr if there is no CUB
+    const BenchDevice* cub; // device on which CUB runs, maybe `ours`; nullptr: no CUB
     BenchReport& report;
 
     // Overwrites the results with a pattern, runs the work, checks the results, then times the
@@ -43,12 +43,12 @@ struct Contest {
     // an engine would record.
     BenchRow measure(const BenchDevice& device, const std::string& kernel, const std::string& size,
                      const std::string& who, uint64_t bytes, const TimedWork& work) const;
-    // Says once why there is no row of CUB for `kernel`.
+    // If there is no CUB, adds a row for `kernel` that says why.
     void sayMissing(const std::string& kernel) const;
 };
 
-// Data on our device and, if CUB runs on another device, the same data there. Data's constructor
-// takes the device first.
+// Holds the buffers of a benchmark (`Data`) on our device and, if CUB runs on another device, the
+// same content there. Data's constructor takes the device first.
 template <class Data>
 class Twins {
 public:
@@ -69,11 +69,11 @@ private:
 
 uint32_t scrambled(uint32_t value);    // a hash
 std::string powerText(uint64_t count); // for example "2^20"
-// Calls body(first, last) for parts of 0 .. count, on all cores. Throws the Failure that body
-// threw.
+// Divides the numbers 0 to `count` - 1 into ranges, and calls body(first, last) for each on some
+// core; `last` is not in the range. Throws the Failure that body threw.
 void inParallel(uint64_t count, const std::function<void(uint64_t first, uint64_t last)>& body);
 
-// Words in host memory that are made on all cores; the memory is not cleared before.
+// Words in host memory. The constructor makes them on all cores; word i is word(i).
 struct HostWords {
     std::unique_ptr<uint32_t[]> words;
     uint64_t count;

@@ -59,7 +59,7 @@ struct Contender {
     std::vector<double> milliseconds = {};
 };
 
-// Returns a peer. Peers decode the few bytes between tiles too.
+// Returns another library's decoder. It also decodes the bytes between tiles, which ours skip.
 Contender peerOf(const std::string& who, const StreamPack& pack, Bytes& output)
 {
     return {who, true, [&pack, &output, who] {

@@ -72,8 +72,8 @@ thrust::transform_iterator<BitOf, Counting> maskFlags(const CubCall& call)
                                            BitOf{pointerFrom<uint32_t>(call.selectors)});
 }
 
-// For fills, CUB wants three functions of the run's number: an iterator that repeats the run's
-// element, where the run begins in the output, and its length.
+// A fill writes runs of equal elements. CUB takes three functions of a run's index: an iterator
+// that repeats the run's element, the address where the run begins in the output, and its length.
 template <typename T>
 struct RunSource {
     const T* values;
@@ -93,7 +93,8 @@ struct RunLength {
     __device__ uint32_t operator()(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
 };
 
-// Calls a function of CUB. As with CUB itself, scratch == nullptr means that only `size` is set.
+// Calls a function of CUB. As with CUB itself, scratch == nullptr only asks for the size of the
+// scratch, which `size` receives.
 struct Caller {
     const CubCall& call;
     void* scratch;

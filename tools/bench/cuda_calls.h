@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the benchmark's CUDA files have in common.
+// Helpers of the benchmark's CUDA files.
 #pragma once
 
 #include <cuda_runtime.h>

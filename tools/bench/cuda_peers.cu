@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What needs the CUDA runtime: plain copies to compare with, and graphs.
+// Calls of the CUDA runtime: plain copies, with which rows are compared, and graphs.
 #include <memory>
 
 #include "tools/bench/cuda_calls.h"

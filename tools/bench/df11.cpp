@@ -12,7 +12,7 @@ namespace {
 constexpr WeightKind kKinds[] = {{SLUICE_DF11_BF16, "df11 bf16", "DFloat11 bf16", {8, 7}, 0.02f},
                                  {SLUICE_DF11_FP8_E4M3, "df11 ecf8", "ECF8 e4m3", {4, 3}, 75.0f}};
 
-constexpr uint64_t kMade = 1u << 22; // made-up weights; larger units repeat them
+constexpr uint64_t kMade = 1u << 22; // number of made-up weights; larger units repeat them
 
 void benchUnit(const BenchDevice& device, const WeightKind& kind, uint64_t count,
                BenchReport& report)
@@ -77,7 +77,7 @@ void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit& unit, uint64_t sourceByt
 void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
     std::vector<uint64_t> counts = {1u << 18};
-    // 16 MB of bf16, and as many weights as a large layer has.
+    // On a GPU: 16 MB of bf16, then the number of weights that a large layer has.
     if (device.isGpu()) counts = {1u << 23, device.isBrief() ? 1u << 26 : 1u << 28};
     for (const WeightKind& kind : kKinds) {
         for (const uint64_t count : report.budget().ordered(counts)) {

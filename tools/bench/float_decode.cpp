@@ -20,7 +20,7 @@ constexpr WeightKind kKinds[] = {
     // Bytes distributed like bf16's exponents.
     {SLUICE_FLOAT_BYTES, "float huff", "huff", {8, 7}, 0.02f}};
 
-constexpr uint64_t kBlock = 1u << 22; // made-up weights; larger tensors repeat them
+constexpr uint64_t kBlock = 1u << 22; // number of made-up weights; larger tensors repeat them
 
 Bytes makePlain(const WeightKind& kind)
 {

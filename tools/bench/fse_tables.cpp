@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of FSE tables: built from descriptions, and from counts. For comparison, rANS tables of
-// the same frequencies are built, each from a description of its own.
+// The rows of FSE tables, which the device builds from descriptions or from counts. For comparison,
+// CUDA builds rANS tables of the same frequencies, each from a description of its own.
 #include <sluice/sluice_fse.h>
 
 #include <cstring>
@@ -18,7 +18,8 @@ constexpr uint32_t kLog = 9, kSymbols = 53; // as for Zstandard's match lengths
 constexpr uint32_t kKinds = 1024;           // number of different tables
 constexpr uint64_t kTableSize = SLUICE_FSE_TABLE_SIZE(kLog);
 
-// Returns FSE's description (RFC 8878, 4.1.1) of these counts, of which no two neighbours may be 0.
+// Returns FSE's description (RFC 8878, 4.1.1) of these counts. Two neighbouring counts must not
+// both be 0.
 Bytes describe(const std::vector<int16_t>& counts)
 {
     Bytes bytes;
@@ -34,7 +35,7 @@ Bytes describe(const std::vector<int16_t>& counts)
         if (!isShort && value >= 1u << (bits - 1)) value += shorter;
         pending |= uint64_t{value} << filled;
         filled += isShort ? bits - 1 : bits;
-        if (counts[i] == 0) filled += 2; // says that no further zeros follow
+        if (counts[i] == 0) filled += 2; // two bits that are 0: no further zeros follow
         for (; filled >= 8; filled -= 8, pending >>= 8)
             bytes.push_back(uint8_t(pending));
         left -= uint32_t(std::abs(counts[i]));
@@ -46,7 +47,7 @@ Bytes describe(const std::vector<int16_t>& counts)
 struct Made {
     gstd::Table table;
     std::vector<fse::State> states;
-    std::vector<int16_t> counts; // of each symbol; -1: it has one slot
+    std::vector<int16_t> counts; // count of each symbol; -1: it has one slot
     Bytes described;             // description for FSE
     std::vector<uint16_t> words; // description for rANS
 };
@@ -78,7 +79,7 @@ Made makeTable(std::mt19937& random)
     gstd::Description description;
     description.clear();
     description.add(made.table);
-    description.cost(); // not for the cost: it chooses the frequencies of the classes
+    description.cost(); // called because it also chooses the frequencies of the classes
     gstd::LaneWriter writer;
     writer.clear();
     description.write(writer);
@@ -86,8 +87,8 @@ Made makeTable(std::mt19937& random)
     return made;
 }
 
-// What the tables are built from. Tables i and i + kKinds are the same, but each is built from a
-// copy of its own.
+// The descriptions or counts from which the tables are built. Only kKinds of them differ, so tables
+// i and i + kKinds are the same. But each is built from a copy of its own in memory.
 struct Sources {
     Bytes bytes;
     std::vector<uint64_t> offsets, sizes;
@@ -110,7 +111,7 @@ struct Sources {
 
 class TablesBench {
 public:
-    // A software device takes 0.1 ms for a table, so it builds fewer.
+    // A software device builds fewer tables, since it takes 0.1 ms for each.
     explicit TablesBench(const BenchDevice& device)
         : m_device(device), m_tables(device.isGpu() ? 65536 : 4096)
     {

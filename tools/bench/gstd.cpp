@@ -13,11 +13,11 @@
 namespace sluice {
 namespace {
 
-// These tiles have as many bytes as the few tiles of GDeflate's rows.
+// 16 tiles of 256 KiB have as many bytes as the 64 tiles of 64 KiB in the GDeflate rows.
 constexpr uint32_t kFewTiles = 16;
 
-// The list of the tiles of a batch that have filters. A tile's status index counts from the first
-// tile of its batch, so each batch size needs a list of its own.
+// The list of those tiles of a batch that have filters. An entry says where in the batch's statuses
+// the tile's own is, so each batch size needs a list of its own.
 class FilterList {
 public:
     FilterList(const Scene& on, uint32_t tileCount);
@@ -101,7 +101,7 @@ public:
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         require(sluiceCmdGstd(m_scene.device.context(), commands, &command), "gstd");
     }
-    // Records the decode and the undoing of filters. The batch has at least the tiles of the list.
+    // Records the decode and the undoing of filters. All tiles of `filters` belong to the batch.
     void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount,
                 const FilterList& filters) const
     {
@@ -198,11 +198,11 @@ public:
         m_rows.push_back(expand);
     }
 
-    // Adds a row for undoing filters without decoding.
+    // Adds a row about undoing filters alone.
     void addFilters(const Decode& decode)
     {
         if (m_filters.count() == 0) return;
-        decodeAll(m_scene, decode); // since timing the first pass alone has left no decoded bytes
+        decodeAll(m_scene, decode); // timing the first pass alone has left no decoded bytes
         m_scene.setCount(m_tileCount);
         const double share = double(m_filters.bytes()) / double(m_scene.bytesOf(m_tileCount));
         m_rows.push_back(m_scene.time(

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Tiles of one codec, laid out as on the device. In `source` each tile begins at a multiple of 16,
-// and so does its output in `expected`.
+// Tiles of one codec with their compressed bytes (`source`) and decoded bytes (`expected`), laid
+// out as on the device: each tile begins at a multiple of 16 bytes in both.
 struct TileSet {
     struct Tile {
         uint64_t sourceOffset, outputOffset;
@@ -23,7 +23,7 @@ struct TileSet {
     SluiceCodec codec = SLUICE_CODEC_GSTD;
     std::vector<Tile> tiles;
     Bytes source, filters, expected;
-    uint64_t compressedBytes = 0; // with filter descriptions, without gaps
+    uint64_t compressedBytes = 0; // includes filter descriptions, but no gaps between tiles
     uint64_t outputBytes = 0;
 };
 
@@ -38,7 +38,7 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
                     uint32_t decodeSpeed);
 
 // Returns a made-up picture (.tga, 24 bits a pixel), packed by Gstd as loadTileSet does. The
-// picture has filters, from which other made-up data gains nothing.
+// picture is packed with filters, which do not make other made-up data smaller.
 TileSet loadPicture(uint64_t maxOutput);
 
 // Returns made-up bytes, a quarter each of: words as in a text, records of floats and indices,

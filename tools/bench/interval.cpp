@@ -33,7 +33,7 @@ constexpr struct {
 
 bool movesBytes(Op op) { return op != Op::Expand && op != Op::Search; }
 
-// The bytes that the rows move from and to, in device memory.
+// Device memory of all rows: commands move bytes from `source` to `target`.
 struct Arena {
     const BenchDevice& device;
     DeviceBuffer source, target;
@@ -51,12 +51,13 @@ struct Form {
     bool offsets = false; // intervals are given by offsets, not by lengths
 };
 
-// A list of intervals, with positions in elements. For a move or a scatter, sources follow each
-// other and targets are in random order; for a gather, the other way round. Otherwise both follow
-// each other.
+// A list of intervals, with positions in elements. In a move or a scatter, the sources lie one
+// after the other and the targets are shuffled; in a gather, the sources are shuffled. An expansion
+// or a search has no sources, and its targets lie one after the other.
 struct List {
     Form form;
-    // `order` has the intervals by ascending target; if it is empty, they are in that order.
+    // `order` has the indices of the intervals by ascending target; it is empty if they are in this
+    // order already.
     Words counts, sources, targets, order;
     uint64_t elements = 0;
 
@@ -92,15 +93,16 @@ struct List {
         return made;
     }
 
-    // Calls each(interval, rank, length) for each part of an interval that lies in the target's
-    // elements `first` to `last` - 1; rank is the part's first element inside the interval.
+    // Calls each(interval, rank, length) for each interval that overlaps the target's elements
+    // `first` to `last` - 1. The overlap begins at element `rank` of the interval and has `length`
+    // elements.
     template <typename Each>
     void parts(uint64_t first, uint64_t last, const Each& each) const
     {
         const auto interval = [&](uint64_t place) {
             return order.empty() ? uint32_t(place) : order[place];
         };
-        uint64_t low = 0, high = counts.size(); // the first place whose target is above `first`
+        uint64_t low = 0, high = counts.size(); // search the first target above `first`
         while (low < high) {
             const uint64_t middle = (low + high) / 2;
             if (targets[interval(middle)] > first)
@@ -142,13 +144,13 @@ public:
     }
     std::mt19937& random() { return m_random; }
 
-    // Measures a command with intervals of these lengths. A command buffer has `calls` calls.
+    // Measures a command with intervals of these lengths. One command buffer or graph has the
+    // command `calls` times.
     void run(const std::string& kernel, const std::string& size, const Form& form,
              const Words& lengths, uint32_t calls = 1)
     {
         const List list(form, lengths, m_random);
-        // If there are no elements, the intervals themselves count as bytes, since nothing else is
-        // read.
+        // If all intervals are empty, only their counts are read, 4 bytes each.
         const uint64_t perElement =
             form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
         const uint64_t useful =
@@ -167,8 +169,8 @@ public:
         m_contest.report.addGroup(rows);
     }
 
-    // Measures bulk removal or insertion: of each `every` items one is removed, or a new item is
-    // inserted before it.
+    // Measures bulk removal or insertion. One item in `every` is removed or, with `insert`, gets a
+    // new item before it.
     void runBulk(const std::string& kernel, const std::string& size, bool insert,
                  uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
@@ -192,14 +194,15 @@ public:
                                                                          commands, &info),
                     "bulk");
         };
-        // `every` items of the input become `period` items of the finished array.
+        // In the finished array, `period` items take the place of `every` items of the input.
         const uint64_t period = insert ? every + 1 : every - 1;
         const auto expect = [&](uint64_t offset, uint64_t length, uint8_t* bytes) {
             for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize;
                  ++at, bytes += elementSize) {
                 const uint64_t run = at / period, rank = at % period;
                 const bool isNew = insert && rank == every / 2;
-                // Items after the removed or inserted one have shifted by one.
+                // In each group of `every` items, those after the removed or inserted item shift by
+                // one.
                 const uint64_t passed = rank < every / 2 ? 0 : 1;
                 const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
                 std::memcpy(bytes, m_content.bytes() + (isNew ? run : item) * elementSize,
@@ -214,7 +217,8 @@ public:
     }
 
 private:
-    // Returns the target as a result to check; moves and expansions fill all of it.
+    // Returns the part of the target that a move or an expansion fills. Its function `expect`
+    // writes the right content.
     Result targetResult(const Arena& arena, const List& list) const
     {
         const uint32_t size = list.form.elementSize;
@@ -371,8 +375,8 @@ std::string bytesText(uint64_t bytes)
 
 constexpr uint32_t kMeans[] = {64, 256, 1024, 4096, 65536};
 
-// Lists that are slow if one thread, one warp or one block handles an interval, by name. Lengths
-// are in words.
+// Returns names and interval lengths (in words) of lists that are slow for an implementation in
+// which each interval is the work of one thread, one warp or one block.
 std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt19937& random)
 {
     std::vector<std::pair<std::string, Words>> lists;
@@ -400,7 +404,7 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     return lists;
 }
 
-// The element sizes and forms of intervals to measure, with intervals of 1 KiB.
+// The element sizes and forms of intervals to measure, with intervals of 1 KiB on average.
 constexpr struct {
     const char* name;
     Form form;
@@ -432,7 +436,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
     const HostWords content(device.isGpu() ? most : 1u << 20, scrambled);
     Intervals intervals(contest, content);
     const uint64_t bytes = intervals.bytes();
-    // How many elements fill the target. A search writes two words for each.
+    // Returns how many elements fill a target of `size` bytes. A search writes two words for each.
     const auto elementsOf = [](const Form& form, uint64_t size) {
         return size / (form.op == Op::Search ? 8 : form.elementSize);
     };

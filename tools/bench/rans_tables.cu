@@ -10,7 +10,8 @@ namespace {
 constexpr uint32_t kWarps = 4, kThreads = kWarps * kWarpSize;
 
 struct Places {
-    // `first`: where a description begins, in 4-byte words; `words`: its number of 2-byte words.
+    // A table's description in the source: its offset in 4-byte words, and its number of 2-byte
+    // words.
     uint32_t first, words;
 };
 

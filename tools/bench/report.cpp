@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kCutColumns = 88; // width of the lines that list rows left out
+constexpr size_t kCutColumns = 88; // width of the lines that list omitted rows
 constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
 
 std::string figureText(const BenchRow& row)

@@ -16,7 +16,7 @@ namespace sluice {
 
 // Another figure of a row, besides time and rate.
 struct BenchFigure {
-    std::string name; // in JSON as it is, in the table with blanks for '_': "cpu_s_per_gb"
+    std::string name; // such as "cpu_s_per_gb"; the table shows blanks for '_'
     double value;
 };
 
@@ -26,15 +26,15 @@ struct BenchRow {
     std::string who;    // who did the work: sluice, CUB, the driver's extension
     uint64_t bytes;     // bytes of one pass that any implementation has to read and write, for GB/s
     Timing timing;
-    bool isPeer = false; // it is compared with the rows of the same kernel and size
+    bool isPeer = false; // a peer, with which our rows of this kernel and size are compared
     bool present = true;
     std::string note = {};                 // why the peer is not present
-    std::vector<BenchFigure> figures = {}; // if `bytes` is 0, the row has only these
+    std::vector<BenchFigure> figures = {}; // the only figures of the row if `bytes` is 0
     // Number of the input that the row is about, from 1 on; 0: none.
     size_t input = 0;
 };
 
-// Returns a row that consists of figures only.
+// Returns a row without time and rate, which has only these figures.
 inline BenchRow figureRow(const std::string& kernel, const std::string& size,
                           const std::string& who, const std::vector<BenchFigure>& figures)
 {
@@ -43,8 +43,8 @@ inline BenchRow figureRow(const std::string& kernel, const std::string& size,
 
 class BenchReport {
 public:
-    // Prints the table to `out`, or nowhere if `out` is null. The time of `budget` runs from now
-    // on.
+    // Prints the table to `out`, or nowhere if `out` is null. The clock of `budget` has been
+    // running since its construction.
     BenchReport(std::FILE* out, const Budget& budget)
         : m_out(out), m_line(out == nullptr), m_budget(budget)
     {
@@ -59,8 +59,8 @@ public:
     // Prints which rows were left out for lack of time.
     void printCuts();
 
-    // Sets the rate of a plain copy, for which bytes read and bytes written count. The fastest copy
-    // is used.
+    // Adds the row of a plain copy, whose rate counts bytes read and bytes written. The table gives
+    // the rate of other rows as a fraction of the fastest copy's.
     void addCopy(const BenchRow& row);
     // Adds the rows of one measurement, ours and the peers'. Ours show their ratio to the fastest
     // peer.
@@ -70,8 +70,9 @@ public:
     // Prints a line of text between the rows.
     void say(const std::string& text);
 
-    // Says that the next rows, up to endInputs, are about an input with `partCount` parts (called
-    // `parts`, for example "tiles"). If there are no parts, the table says so.
+    // Begins the rows of an input, which end at endInputs(). The table names the input, and its
+    // `partCount` tiles, tensors or the like (`parts` is the word for them), or says that it has
+    // none.
     void beginInput(const std::string& name, const std::string& codec, const char* parts,
                     size_t partCount, uint64_t compressedBytes, uint64_t outputBytes);
     void beginInput(const TileSet& tiles, const std::string& codec)
@@ -100,7 +101,7 @@ private:
     Budget m_budget;
     double m_copyRate = 0;
     std::vector<BenchRow> m_rows;
-    std::vector<Input> m_inputs{{}}; // numbers begin at 1
+    std::vector<Input> m_inputs{{}}; // entry 0 is unused: numbers begin at 1
     size_t m_input = 0;              // number of the input that the next rows are about; 0: none
 };
 

@@ -21,11 +21,11 @@ enum class Form {
 };
 
 struct Kind {
-    const char *filter, *variant; // kernel and variant; --filter takes the kernel
+    const char *filter, *variant; // names of kernel and variant; --filter knows only the kernel
     SluiceOperation operation;
     SluiceValueType type;
     Form form;
-    uint64_t factor; // a size divided by the one before
+    uint64_t factor; // each measured size is `factor` times the size before it
 
     std::string kernel() const { return std::string(filter) + variant; }
     const char* cubName() const
@@ -64,11 +64,12 @@ constexpr Kind kKinds[] = {
     {"reduce", ": min f32", kMin, kF32, Form::Reduce, 16},
 };
 
-// One of each 96 elements begins a segment. Its position among the 96 changes each time.
+// Segments for a segmented scan. One element in each run of 96 begins a segment; which one it is
+// differs from run to run.
 uint32_t headIn(uint64_t run) { return uint32_t(run * 3 % 32); }
 bool isHead(uint64_t element) { return element % 96 == headIn(element / 96); }
 
-// One element in 128 is 1, all others are 0. So sums are exact up to 2^30 elements.
+// About one float in 128 is 1, all others are 0. So even sums of 2^30 elements are exact.
 uint32_t floatWord(uint32_t i) { return scrambled(i) >> 25 == 0 ? 0x3f800000u : 0; }
 
 struct Data {
@@ -83,7 +84,7 @@ struct Data {
     }
 };
 
-// `sets` arrays of `count` elements each, one after the other.
+// A scan or reduction of `sets` arrays of `count` elements each, one after the other in memory.
 struct Job {
     const Kind& kind;
     uint32_t count, sets, elementSize;
@@ -148,8 +149,8 @@ T combined(SluiceOperation operation, T a, T b)
         return a + b;
 }
 
-// Computes what results should be. The sums of blocks are computed once, so that any piece of a
-// result can be checked by itself.
+// Computes what results should be. The constructor combines the elements of each block. With these
+// values, any piece of a result can be checked without the pieces before it.
 template <typename T>
 class Reference {
 public:
@@ -165,7 +166,8 @@ public:
         });
     }
 
-    // Does what Result::expect must do, for arrays of `count` elements.
+    // Overwrites `size` bytes of a result, from `offset` on, with the right values. Each array has
+    // `count` elements.
     void expect(uint64_t count, uint64_t offset, uint64_t size, uint8_t* bytes) const
     {
         T* out = reinterpret_cast<T*>(bytes);
@@ -205,8 +207,8 @@ private:
             value = combined(m_kind.operation, value, m_input[i]);
         return value;
     }
-    // Returns the sum of the elements [start, end), which must lie in one block, or begin where a
-    // block does.
+    // Combines the elements [start, end). If `start` is a multiple of kBlock, the results of whole
+    // blocks are used; otherwise each element is read.
     T sumOf(uint64_t start, uint64_t end) const
     {
         T value = identity();
@@ -217,7 +219,7 @@ private:
     T sinceHead(uint64_t start, uint64_t end) const
     {
         uint64_t from = end;
-        while (from > start && !isHead(from)) // if `end` is a head, it begins a segment
+        while (from > start && !isHead(from)) // a head at `end` begins a new segment
             --from;
         return over(identity(), from, end);
     }
@@ -298,7 +300,8 @@ private:
         for (const uint64_t count :
              m_contest.report.budget().ordered(sweepSizes(limit, kind.factor))) {
             if (!m_contest.report.hasTime(kind.kernel(), powerText(count))) continue;
-            // Several arrays are used in turn, so that none is still in a cache.
+            // Successive calls take different arrays, so that an array is not still in a cache when
+            // its turn comes again.
             const Job job{kind, uint32_t(count), callsFor(count, limit / count), sizeof(T)};
             const uint64_t useful = job.bytes() * (job.reduces() ? 1 : 2) +
                                     (kind.form == Form::Segments ? job.count / 8 : 0);

@@ -18,8 +18,8 @@ public:
     const BenchDevice& device;
     const TileSet& set;
     uint32_t copies;
-    // If tiles have filters, the destination has two halves: filtered tiles are decoded into the
-    // second, and all output ends up in the first.
+    // If tiles have filters, the destination has two halves. Tiles with filters are decoded into
+    // the second half, at filteredOffset; undoing the filters writes the first half.
     uint64_t sourceStride, outputStride, filteredOffset;
     DeviceBuffer source, destination, regions, status, expected, count;
 
@@ -31,11 +31,12 @@ public:
         return regions.part(uint64_t{tilesOf(copy)} * kStride, uint64_t{tileCount} * kStride);
     }
 
-    // Returns the batch sizes to time: `few` tiles, which take as long as the slowest of them; one
-    // copy of the set; a few copies; all copies.
+    // Returns the numbers of tiles to decode at once in the rows: `few`, where the time is that of
+    // the slowest tile; one copy of the set; a few copies; all copies.
     Words batches(uint32_t few) const;
-    // copiesOf returns how many copies a batch of this many tiles uses. firstOf returns the first
-    // copy of a run; each run uses the copies after those of the run before.
+    // copiesOf returns how many copies of the set a batch of this many tiles uses. firstOf returns
+    // the first of them. It differs from run to run, so that a batch finds nothing in a cache: a
+    // run takes the next copies, and the first ones again when none are left.
     uint32_t copiesOf(uint32_t tileCount) const
     {
         return (tileCount + tilesOf(1) - 1) / tilesOf(1);
@@ -45,18 +46,17 @@ public:
         return run % (copies / copiesOf(tileCount)) * copiesOf(tileCount);
     }
 
-    // Writes the number of regions of the next batches to the place where the driver's decoder
-    // reads it.
+    // Writes the number of tiles of the next batches to `count`, from which the decoders read it.
     void setCount(uint32_t tileCount) const
     {
         device.upload(count.whole(), &tileCount, sizeof tileCount);
     }
     void poison() const { device.fill(destination.whole(), 0xee); }
-    // Both throw a Failure unless all tiles of all copies are right.
+    // checkOutput and checkStatus throw a Failure unless all tiles of all copies are right.
     void checkOutput(const std::string& who) const;
     void checkStatus(const std::string& who) const;
 
-    // Times record(commands, first copy) for batches of tileCount tiles.
+    // Times batches of tileCount tiles, which record(commands, first copy) records.
     template <class Record>
     BenchRow time(const char* kernel, const std::string& who, uint32_t tileCount,
                   const Record& record) const

@@ -20,8 +20,8 @@ void appendWord(Bytes& bytes, uint64_t value)
         bytes.push_back(uint8_t(value >> shift));
 }
 
-// Appends the tiles [first, first + count) as one stream (docs/format.md, 2). The set's tiles begin
-// at multiples of 16; zeros after a tile are harmless.
+// Appends the tiles [first, first + count) as one stream (docs/format.md, 2). Sizes are rounded up
+// to 4; the set has zeros behind each tile, which do no harm there.
 void appendStream(Bytes& bytes, const TileSet& set, size_t first, size_t count)
 {
     const auto storedSize = [&](size_t i) { return (set.tiles[i].compressedSize + 3u) / 4 * 4; };
@@ -112,7 +112,7 @@ public:
 
     uint32_t copies() const { return m_copies; }
 
-    // Times the decode of `count` copies; each run takes the copies after those of the run before.
+    // Times the decode of `count` copies. Each run takes other copies, which are in no cache.
     BenchRow time(uint32_t count) const
     {
         const uint64_t bytes = count * m_set.outputBytes;

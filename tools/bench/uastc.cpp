@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of the UASTC transcoder: random blocks of mode 0, which nearly all blocks of photographs
-// have, and of all modes at random, whose branches differ from block to block.
+// have, and blocks of random modes, so that neighbouring blocks take different branches.
 #include <sluice/sluice_uastc.h>
 
 #include <iterator>
@@ -12,16 +12,16 @@ namespace sluice {
 namespace {
 
 constexpr struct {
-    uint32_t format, bytes; // bytes: of a block
+    uint32_t format, bytes; // a VkFormat, the bytes of a block
     const char* name;
 } kTargets[] = {{145, 16, "BC7"}, {157, 16, "ASTC"}, {37, 64, "RGBA8"},
                 {131, 8, "BC1"},  {137, 16, "BC3"},  {151, 16, "ETC2"}};
 
-// Returns valid blocks.
+// Returns random valid blocks. With allModes their modes are random too; otherwise all have mode 0.
 Bytes blocksOf(uint32_t count, bool allModes)
 {
-    // The codes of all modes, their bits, and the highest bit of the pattern, without which every
-    // pattern exists; 0: the mode has none.
+    // For each mode: its code, the number of bits of the code, and the position in the block of the
+    // highest bit of the pattern's index (0: no pattern). If that bit is 0, the index is valid.
     static constexpr struct {
         uint8_t code, bits, patternEnd;
     } codes[] = {{0x01, 4, 0}, {0x35, 6, 0},  {0x1d, 5, 24}, {0x03, 5, 23}, {0x13, 5, 24},

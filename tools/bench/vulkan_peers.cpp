@@ -28,7 +28,7 @@ VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-// The push constants of copy.comp, which has an address as a uvec2.
+// The push constants of copy.comp, where the type of an address is uvec2.
 struct CopyParams {
     uint64_t from, to;
     uint32_t count, gridX;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kSmallest = 1024; // bytes; timing a smaller tensor would tell nothing
 
-// Appends values at a multiple of 16, and returns their offset.
+// Appends values, and pads with `fill` to a multiple of 16 bytes. Returns the values' offset.
 template <class T>
 uint64_t place(Bytes& to, const T* values, uint64_t count, uint8_t fill = 0)
 {
@@ -53,8 +53,8 @@ void addTensor(FloatSet& set, const uint8_t* plain, uint64_t count)
     set.outputBytes += size;
 }
 
-// Returns how many of `size` bytes still fit into `limit`, of which `taken` bytes are used, as a
-// multiple of `step`: the bytes of an element, or of elements that must stay together.
+// Returns how many of `size` bytes may be taken if `taken` of `limit` bytes are already taken. The
+// result is a multiple of `step`: the bytes of an element, or of elements that must stay together.
 uint64_t sizeToTake(uint64_t size, uint64_t taken, uint64_t limit, uint64_t step)
 {
     return taken >= limit ? 0 : std::min(size, limit - taken) / step * step;
@@ -79,7 +79,7 @@ FloatSet floatsOfModel(const WeightFile& file, uint32_t type, const char* dtype,
     return set;
 }
 
-// Returns the archive's tiles of codec FLOAT, each as a tensor.
+// Returns the archive's tiles of codec FLOAT as if each were a tensor, in one set for each type.
 std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit,
                                       const WantedKind& wanted)
 {
@@ -131,8 +131,8 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
     return sets;
 }
 
-// Adds a unit whose arrays were appended to `source` just before. The caller then appends the
-// unit's output to `expected`.
+// Adds a unit (tensors under one code) whose arrays were appended to `source` just before. The
+// caller then appends the unit's decoded bytes to `expected`.
 void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
 {
     unit.destinationOffset = set.expected.size();
@@ -143,7 +143,8 @@ void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
     set.outputBytes += uint64_t{unit.elementCount} * df11Form(unit.kind).elementBytes;
 }
 
-// Adds the units of the file, decoded by the CPU reference.
+// Adds the file's DFloat11 or ECF8 units, and to `expected` what the CPU reference decodes from
+// them.
 void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     SluiceDeviceInfo info = {};
@@ -169,7 +170,8 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     }
 }
 
-// Adds the tensors that `pack` would make units of, each as one unit, if the format can hold it.
+// Adds those tensors that the tool `pack` would encode, each as one unit. Leaves out tensors that
+// the format cannot hold.
 void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     const SluiceDf11Kind kind = SluiceDf11Kind(set.kind);

@@ -31,16 +31,16 @@ struct WeightKind {
     const char* filter; // its name in --filter
     const char* name;   // its name in rows
     NumberFormat format;
-    float sigma; // standard deviation; for E4M3 such that the largest of many is about 448
+    float sigma; // standard deviation; E4M3's makes the largest weights about 448, its limit
 };
 
 // Makes normally distributed weights, the same each time. A weight that is too large for the format
 // becomes the format's largest number.
 Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
 
-// Tensors or units as they lie on the device, but with offsets in `source` and `expected` in place
-// of addresses. Bytes that a decoder must not write are kGap in `expected`. Both sizes are
-// multiples of 256.
+// Tensors or units (entries) as they lie on the device, but addresses are offsets in `source` and
+// `expected`. In `expected`, bytes that a decoder must not write are kGap. The sizes of both arrays
+// are multiples of 256 bytes.
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
@@ -69,13 +69,13 @@ std::vector<Df11Set> loadSets(const std::string&, uint64_t, const WantedKind&);
 
 template <class Entry>
 struct WeightScene {
-    // The caller fills `source` and `list`.
+    // Makes the other buffers; the caller fills `source` (encoded bytes) and `list` (entries).
     WeightScene(const BenchDevice& on, uint64_t entries, uint64_t statuses, uint64_t outputSize)
         : device(on), entryCount(uint32_t(entries)), statusCount(uint32_t(statuses)),
           destination(on.allocate(aligned256(outputSize))), status(on.allocate((statuses + 2) * 4))
     {
     }
-    // Holds `copies` copies of a set. outputSize is that of one copy, with gaps.
+    // Holds `copies` copies of a set. outputSize: bytes of the output of one copy, with gaps.
     WeightScene(const BenchDevice& on, const WeightSet<Entry>& set, uint64_t outputSize,
                 uint64_t copies)
         : WeightScene(on, set.entries.size() * copies, set.statusCount * copies,
@@ -95,7 +95,9 @@ struct WeightScene {
     }
 
     void record(SluiceCommands commands) const;
-    // Moves an entry by these numbers of bytes in source and in output, and of status words.
+    // Makes an entry's offsets those of one copy of the set: adds sourceBytes to its offsets in
+    // `source`, outputBytes to its offset in the output, and `statuses` to the index of its first
+    // status word. Offsets of a SluiceFloatTensor become addresses.
     void place(Entry& entry, uint64_t sourceBytes, uint64_t outputBytes, uint32_t statuses) const;
 
     const BenchDevice& device;
@@ -112,8 +114,8 @@ void WeightScene<SluiceDf11Unit>::record(SluiceCommands) const;
 template <>
 void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit&, uint64_t, uint64_t, uint32_t) const;
 
-// A decode that writes the plain bytes `copies` times. The last two words of `status` are its
-// summary.
+// A decode to measure, which writes the plain bytes `copies` times. The last two words of `status`
+// summarise all statuses.
 struct WeightDecode {
     const char *kernel, *name; // `name` is that of the codec
     const DeviceBuffer &destination, &status;
@@ -137,7 +139,8 @@ void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char
 // Returns the numbers of copies of a set to decode, one for each row.
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes);
 
-// One run encodes made-up weights several times, so that threads have time to find their cores.
+// How many times one run encodes made-up weights: several, so that the run is long enough for the
+// system to spread the threads over the cores.
 constexpr uint32_t kEncodes = 4;
 
 // Adds the rates of an encoder: on one thread, and on all cores with the same work for each. Rates

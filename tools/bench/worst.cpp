@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures the slowest legal tiles beside typical ones: one tile alone, since a GPU cannot be
-// interrupted inside a tile, and as many as keep a GPU busy.
+// interrupted inside a tile, and a batch large enough to keep a GPU busy.
 #include <cstring>
 
 #include "tools/bench/rows.h"

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kGdeflateSize = 65536, kGstdSize = 262144;
 
-// Of the made-up tiles that other rows use, returns the one with the median compressed size.
+// Returns the tile of median compressed size among the made-up tiles that other rows use.
 WorstTile typicalTile(const char* kernel, uint32_t codec)
 {
     const TileSet set =
@@ -49,8 +49,8 @@ class GdeflateTile {
 public:
     using Tokens = std::vector<gdeflate::Token>;
 
-    // Writes a block. Its codes are built for `counts`, in which all symbols of the tokens must
-    // occur.
+    // Writes a block whose codes are built for `counts` instead of the real counts of the tokens,
+    // so that codes may be as long as wanted. The count of a symbol that occurs must not be 0.
     void dynamic(const Tokens& tokens, const gdeflate::Histogram& counts, bool final)
     {
         gdeflate::DynamicCodes codes;
@@ -92,7 +92,7 @@ WorstTile manyBlocks(std::mt19937& random)
 {
     GdeflateTile tile;
     for (uint32_t block = 0; block < 256; ++block) {
-        // If counts double from one symbol to the next, codes become as long as possible.
+        // Counts that double from one symbol to the next give the longest possible codes.
         GdeflateTile::Tokens tokens;
         for (uint32_t i = 0; i < 256; ++i) {
             uint32_t symbol = 0;
@@ -119,7 +119,7 @@ WorstTile longestCodes(std::mt19937& random)
     counts.count(tokens.data(), 0);
     for (uint32_t symbol = 0; symbol < 256; ++symbol)
         counts.litLen[symbol] = 1;
-    for (uint32_t k = 0; k < 7; ++k) // symbols that take the short codes and never occur
+    for (uint32_t k = 0; k < 7; ++k) // these symbols take the short codes and never occur
         counts.litLen[257 + k] = 1u << (9 + k);
     tile.dynamic(tokens, counts, true);
     return tile.finish("65,536 literals, the longest codes");
@@ -186,8 +186,8 @@ private:
     SluiceGstdEncoder m_encoder = nullptr;
 };
 
-// Makes a tile with as many sequences as are allowed, `length` bytes each. In each group of 512
-// bytes, copies of copies are as deep as allowed.
+// Makes a tile of copies of `length` bytes each; with 4 bytes, it has as many as the format allows.
+// In each group of 512 bytes, chains in which one copy needs another are as long as allowed.
 WorstTile deepCopies(GstdEncoder& encoder, std::mt19937& random, const char* name, uint32_t length)
 {
     const uint32_t ofGroup = 512 / length, ofLevel = ofGroup / SLUICE_GSTD_MAX_DEPTH;
@@ -207,7 +207,7 @@ WorstTile deepCopies(GstdEncoder& encoder, std::mt19937& random, const char* nam
     return encoder.tile(name, bytes, matches);
 }
 
-// Makes a tile with 1 MiB of generated elements.
+// Makes a tile with 1 MiB of elements, 4 bytes from each call of `word`.
 WorstTile floats(const char* name, uint32_t type, const std::function<uint32_t()>& word)
 {
     WorstTile tile = {"worst float", name, SLUICE_CODEC_FLOAT, {}, Bytes(1u << 20)};
@@ -231,8 +231,9 @@ uint32_t run(uint32_t columns, uint32_t log2Bytes, FilterPredictor predictor, ui
     return columns | log2Bytes << 8 | flags << SLUICE_FILTER_FLAGS_AT | uint32_t(predictor) << 16;
 }
 
-// Makes a tile of filtered sections whose columns are all alike; a width of 0 means no rows. The
-// filtered bytes are noise.
+// Makes a tile that consists of noise and has filters: `sections` sections with `records` records
+// each, `width` of them in a row (0: no rows). `columnRun` is the word of the filter description
+// that describes all columns of a section.
 WorstTile filtered(std::mt19937& random, const char* name, uint32_t sections, uint32_t records,
                    uint32_t width, uint32_t columnRun)
 {
@@ -272,7 +273,7 @@ std::vector<WorstTile> worstGstdTiles()
     std::mt19937 random(2);
     GstdEncoder encoder;
     Bytes literals(kGstdSize);
-    for (uint8_t& byte : literals) // even enough for no matches, skewed enough for a code
+    for (uint8_t& byte : literals) // too random for matches, but skewed enough for an entropy code
         byte = uint8_t(random() % 8 == 0 ? random() : random() % 64);
     return {typicalTile("worst gstd", SLUICE_CODEC_GSTD),
             deepCopies(encoder, random, "65,536 sequences of 4, deep copies", 4),
@@ -329,7 +330,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("typical", 1, 65536, 256, run(4, 0, median, 0));
     tiles.back().isTypical = true;
     add("typical, of 1 MiB", 1, 262144, 512, run(4, 0, median, 0));
-    // Filters that take as many steps as allowed, in every shape.
+    // Filters that take as many steps as allowed, in many shapes.
     const auto up = FilterPredictor::up;
     add("one row, u8 median", 1, most - 4, 1u << 20, run(1, 0, median, 0));
     add("one row, u8 average", 1, most - 4, 1u << 20, run(1, 0, average, 0));

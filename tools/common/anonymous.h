@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// A text that says whose machine this is, and what replaces it.
+// A text that could identify the user or the machine, and its replacement.
 struct PersonalName {
     std::string text;
     const char* instead; // for example "<user>"

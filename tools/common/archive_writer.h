@@ -36,14 +36,14 @@ using ArchiveWriter = std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDes
 // sluiceCreateArchiveWriter.
 SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, ArchiveWriter& writer);
 
-// Throws the Failure that a callback kept. If there is none and `status` is not OK, throws a
-// Failure that names `what`.
+// If a callback of `transfer` failed, throws the callback's Failure. Otherwise, if `status` is not
+// OK, throws a Failure that names `what`.
 void checkPacking(const Transfer& transfer, SluiceStatus status, const std::string& what);
 
 constexpr uint32_t kNoShare = 0xffffffff;
 
 struct ArchiveSource {
-    std::string name; // in the archive
+    std::string name; // name in the archive
     std::string path;
     bool executable = false;
     uint64_t size = 0;

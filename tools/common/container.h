@@ -24,7 +24,8 @@ struct ContainerTile {
     uint32_t checksum;  // checksum of the decoded bytes, in archives only
     const void* filter; // filter description, owned by the container; null: none
     uint32_t filterSize;
-    // The tile's offset in the decoded bytes of all tiles of its asset, or of its share.
+    // The tile's offset in the decoded bytes of all tiles of its asset or, if several assets are
+    // stored in the same tiles (a share), in the decoded bytes of the share.
     uint64_t outputOffset = 0;
 };
 
@@ -36,8 +37,8 @@ struct ContainerAsset {
 
 class Container {
 public:
-    // Reads and checks the header and the index (of a stream: the table). Throws a Failure:
-    // exitFormat or exitUnsupported.
+    // Reads and checks the header and the index of an archive, or the header and the tile table of
+    // a tile stream. Throws a Failure: exitFormat or exitUnsupported.
     explicit Container(const std::string& path) : Container(std::make_unique<InputFile>(path)) {}
     explicit Container(std::unique_ptr<InputFile> file);
     static bool recognises(const InputFile& file);
@@ -62,13 +63,13 @@ public:
         return !m_isArchive || archiveAsset(number).tilesOffset == 0;
     }
     // Returns how many stored bytes an asset takes. The stored bytes of shared tiles are divided
-    // among the assets in proportion to their decoded bytes. A tile whose bytes are stored for an
-    // equal, earlier tile takes none.
+    // among the assets in proportion to their decoded bytes. A tile whose stored bytes are those of
+    // an equal, earlier tile counts as 0.
     uint64_t storedSize(uint32_t number) const;
     // Returns all tile records of an asset, after checking them; isArchive only. Throws a Failure.
     std::vector<SluiceArchiveTile> records(uint32_t number) const;
-    // Checks all tile records of an asset, then calls `call` for each tile. If the asset is in a
-    // share, these are all tiles of the share, even those without a byte of this asset. Throws a
+    // Checks all tile records of an asset, then calls `call` for each tile. If several assets share
+    // tiles, these are all the shared tiles, even those without a byte of this asset. Throws a
     // Failure.
     void
     forEachTile(uint32_t asset,
@@ -104,7 +105,7 @@ private:
     // For each parameter block (SluiceArchiveAsset::tileParameters): the memory in which readers of
     // records note which descriptions of filters they have checked.
     mutable std::unordered_map<const void*, Bytes> m_checkedFilters;
-    mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // by share
+    mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // key: share
     SluiceTileStream m_stream = {};
     std::vector<SluiceTileStreamTile> m_tiles;
 };

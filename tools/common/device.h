@@ -15,14 +15,15 @@
 namespace sluice {
 
 constexpr const char* kTierNames =
-    "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref"; // of all backends
+    "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref"; // the tiers of all backends
 
 std::vector<SluiceDeviceProperties> listDevices();
 // Returns for example "Vulkan 1.3.224" or "CUDA 12.4"; on the CPU "".
 std::string apiText(const SluiceDeviceProperties& properties);
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
-// Throws Failure{exitUsage} if there is no such tier. An empty name means the best tier.
+// Throws Failure{exitUsage} if no backend has a tier (a variant of all kernels for a class of
+// devices) of this name. An empty name means the best tier that the device can run.
 void checkTierName(const std::string& tier);
 bool runsTier(const SluiceDeviceProperties& device,
               const std::string& tier); // an empty tier means any tier
@@ -36,8 +37,9 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
 // drivers compile several of them at a time.
 uint32_t pipelineThreads();
 
-// Returns SluicePipelineFlags for a program that decodes this many bytes and then ends. For less
-// than 4 GiB, compiling the pipelines that are only for speed takes longer than they save.
+// Returns SluicePipelineFlags for a program that decodes this many bytes and then ends. Some
+// pipelines only make decoding faster. For less than 4 GiB, compiling them takes longer than they
+// save, so they are left out.
 uint32_t pipelineFlagsFor(uint64_t decodedSize);
 
 class ToolDevice {
@@ -46,8 +48,8 @@ public:
 
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
                uint32_t kernels = SLUICE_KERNELS_ALL, uint32_t pipelineFlags = 0);
-    // Error messages begin with `place`. If there is no such device, or if the device cannot run
-    // the tier, throws a Failure with the exit code `absent`.
+    // Opens the device that `info` describes. Error messages begin with `place`. If there is no
+    // such device, or if it cannot run the tier, throws a Failure with the exit code `absent`.
     explicit ToolDevice(const SluiceDeviceInfo& info, const std::string& place = "",
                         int absent = exitDevice)
     {
@@ -58,8 +60,8 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(m_device.get()); }
     const SluiceDeviceProperties& properties() const { return m_properties; }
     const char* tier() const { return m_info.tier; }
-    // Returns the name of the unit of run()'s result. Software devices are timed by the host's
-    // clock, all others by the GPU's own.
+    // Returns the unit of run()'s result. Software devices are timed by the host's clock, all
+    // others by the GPU's own.
     const char* millisecondsName() const
     {
         return m_properties.isSoftware != 0 ? "host ms" : "GPU ms";
@@ -123,7 +125,7 @@ public:
     // Makes room for `size` bytes; earlier content is lost. Returns a range of exactly `size`
     // bytes.
     SluiceBuffer reserve(uint64_t size);
-    // Makes room and uploads the bytes. Returns a null range if there are none.
+    // Makes room for the bytes and uploads them. Returns a null range if `size` is 0.
     SluiceBuffer fill(const void* bytes, uint64_t size)
     {
         if (size == 0) return {};

@@ -16,9 +16,9 @@ constexpr VkBufferUsageFlags kUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
-// Flags that a memory type should have, and flags that it should not have. wishesFor lists wishes
-// in order of preference. On software and integrated devices every memory type may have the
-// unwanted flags. So the last wish of each list has no unwanted flags, and some type matches it.
+// Flags that a memory type should have, and flags that it should not have. wishesFor() lists
+// wishes, the best one first. On software and integrated devices every memory type may have the
+// unwanted flags, so the last wish of a list has none and always matches a type.
 struct Wish {
     VkMemoryPropertyFlags wanted, unwanted;
 };
@@ -231,8 +231,8 @@ VkCommandBuffer VulkanEngine::begin()
     const VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                            VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     require(BeginCommandBuffer(frame.commands, &info), "vkBeginCommandBuffer");
-    // A timestamp at the bottom of the pipe is taken when all earlier commands have ended, and thus
-    // the previous frame.
+    // A timestamp at the bottom of the pipe is taken when all earlier commands have ended, also
+    // those of the previous frame. So the frame's time does not contain them.
     if (m_queries != VK_NULL_HANDLE) {
         CmdResetQueryPool(frame.commands, m_queries, 2 * number, 2);
         CmdWriteTimestamp(frame.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_queries,

@@ -53,10 +53,11 @@ struct EngineInfo {
     SluiceStreamVulkanInfo vulkan; // vulkan.queueFamily is that of `queue`
     VkQueue queue;
     bool hasAddresses = true; // bufferDeviceAddress is enabled
-    uint32_t otherFamily;     // another queue family that uses the buffers; or queueFamily again
+    uint32_t otherFamily;     // another family that uses the buffers; if none, queueFamily
 };
 
-// Describes a device of the convenience layer, which must be a Vulkan device.
+// Returns the Vulkan handles of a device that the library itself has opened (sluiceOpenDevice).
+// Throws an EngineError if it is not a Vulkan device.
 inline EngineInfo engineInfo(SluiceDevice device)
 {
     VulkanHandles handles = {};
@@ -69,7 +70,8 @@ inline EngineInfo engineInfo(SluiceDevice device)
             handles.queueFamily};
 }
 
-// A buffer. Its `host` is the address at which it is mapped, or null for Memory::local.
+// A buffer. The inherited member `host` is the address at which the buffer is mapped, null for
+// Memory::local.
 struct EngineBuffer : SluiceStreamMemory {
     VkBuffer handle = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -113,8 +115,8 @@ public:
         return reinterpret_cast<Function>(m_getDeviceProcAddr(m_on.vulkan.device, name));
     }
 
-    // Returns whether the device has memory of its own, apart from system memory, of which the host
-    // can map `size` bytes. These bytes may be at most half of that memory's heap.
+    // Returns true if the host can map device memory that is separate from system memory, and
+    // `size` is at most half of that memory's heap.
     bool hasMapped(uint64_t size) const;
     // All buffers are mapped except those in Memory::local, and mapped buffers begin as zeros. A
     // buffer lives until it is released, or as long as the engine.
@@ -131,15 +133,15 @@ public:
     uint64_t valueOf(VkSemaphore semaphore) const;
     bool waitUntil(VkSemaphore semaphore, uint64_t value, uint64_t nanoseconds) const;
 
-    // begin() starts a frame: it waits until the frame kFrames before this one is done, and returns
-    // a command buffer to record into. A frame that is not submitted is discarded. submit() signals
+    // begin() starts a frame and returns a command buffer to record into. It first waits for the
+    // frame kFrames before this one. A frame that is not submitted is discarded. submit() signals
     // semaphore() at the frame's end, and also `other` with `value` unless `other` is null.
     VkCommandBuffer begin();
     void submit(VkSemaphore other = VK_NULL_HANDLE, uint64_t value = 0);
     // Returns the timeline semaphore that frames signal. The next submit() signals nextValue().
     VkSemaphore semaphore() const { return m_semaphore; }
     uint64_t nextValue() const { return m_value + 1; }
-    uint64_t lastValue() const { return m_value; } // of the newest frame submitted
+    uint64_t lastValue() const { return m_value; } // value of the newest submitted frame
     uint64_t doneValue() const { return valueOf(m_semaphore); }
     bool waitFor(uint64_t value, uint64_t nanoseconds) const
     {
@@ -150,8 +152,8 @@ public:
     // have ended and be one of the last kFrames. Returns 0 if the queue has no timestamps.
     double milliseconds(uint64_t value) const;
 
-    // Makes everything recorded earlier complete first. Its writes are visible to everything
-    // recorded later, and to the host.
+    // A full barrier: every command recorded earlier ends before any command recorded later begins.
+    // Makes the writes of all earlier commands visible to the later ones and to the host.
     void barrier(VkCommandBuffer commands) const;
     void copy(VkCommandBuffer commands, SluiceBuffer from, SluiceBuffer to) const;
 

@@ -8,9 +8,11 @@
 
 namespace sluice {
 
-// Appends this item to `parameters`, which may be empty.
+// `parameters` are the bytes of an asset's parameter block, perhaps none yet. Appends an item that
+// says that the asset's file is executable.
 void addExecutableItem(Bytes& parameters);
-// Returns whether the asset has this item. The archive's index must have been checked.
+// Returns whether the asset has an item that says that its file is executable. The archive's index
+// must have been checked.
 bool isExecutable(const SluiceArchiveAsset& asset);
 
 } // namespace sluice

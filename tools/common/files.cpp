@@ -81,7 +81,8 @@ uint64_t keepPipe(SystemFile from, const std::string& fromName, SystemFile to)
     }
 }
 
-// Files that the system makes up, such as those of /proc, have bytes although their size is 0.
+// Returns whether a file of this size has more bytes. Files that the system makes up, such as those
+// of /proc, have bytes although their size is 0.
 bool isLarger(SystemFile file, uint64_t size)
 {
     char byte;
@@ -112,8 +113,8 @@ void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
     }
 }
 
-// The temporary files that are removed if the program is interrupted. A verb has few open at once.
-// A file that finds all places taken is left behind by an interruption.
+// The temporary files that are removed if the program is interrupted. Few are open at once. If the
+// array is full, further files are not registered, and an interruption leaves them behind.
 std::atomic<const TemporaryFile*> openTemporaries[64];
 static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
               "a signal handler reads them");
@@ -229,16 +230,16 @@ SystemFile openTemporary(TemporaryFile& file, const std::string& path)
     nameTemporary(file, path, [&] {
         made = createIn(file.folder, file.name);
         if (made == kNoFile || holdFile(made)) return made != kNoFile;
-        closeFile(made); // another process took the file for abandoned and removes it
+        closeFile(made); // another process removes the file, which it believes abandoned
         errno = EEXIST;
         return false;
     });
     return made;
 }
 
-// Removes temporary files that killed runs left in a folder; each folder is searched once. A user
-// may have a file such as .sluice-settings, which isTemporaryName() accepts. So only names with a
-// digit are removed, which all temporary names have.
+// Removes temporary files that killed runs left in a folder. A process searches each folder only
+// once. isTemporaryName() also accepts names that a user may give, such as .sluice-settings. The
+// tool's own names always contain a digit, so only names with a digit are removed.
 void removeLeftovers(SystemFile folder)
 {
     static std::mutex mutex;
@@ -273,12 +274,12 @@ InputFile::InputFile(const std::string& path, InputKind kind)
         m_file = standard ? standardInput() : openForReading(path);
     }
     if (m_file == kNoFile) failErrno(m_name);
-    FileFacts facts; // not needed for stdin, for which Wine has none
+    FileFacts facts; // stays empty for stdin, whose facts Wine cannot get
     if (!standard && !factsOf(m_file, facts)) failErrno(m_name);
     if (facts.kind == FileFacts::Kind::folder) failIo(m_name, "is a folder");
     m_size = facts.size;
     if (standard || facts.kind != FileFacts::Kind::file || isLarger(m_file, m_size)) {
-        const SystemFile stream = m_file; // can be read only in order, so keep a copy
+        const SystemFile stream = m_file; // it can be read only in order, so its data are copied
         m_file = openUnnamedFor(m_name);
         m_size = keepPipe(stream, m_name, m_file);
         if (!standard) closeFile(stream);
@@ -476,7 +477,7 @@ void OutputFile::begin()
         if (m_file == kNoFile)
             m_file = openTemporary(m_temporary, m_path);
         else
-            holdFile(m_file); // giveName() may give it a temporary name, which others might remove
+            holdFile(m_file); // giveName() may name the file, and then others could remove it
         // If a file will be replaced, the new one gets its permissions.
         takeModeOf(m_temporary.folder, m_name, m_file);
     } catch (...) {
@@ -540,20 +541,21 @@ void OutputFile::giveName()
         if (linkIn(m_file, folder, m_name)) return;
         if (errno != EEXIST) {
             copyToNamed();
-        } else { // only a file that has a name can replace another, by renaming
+        } else { // a file replaces another by being renamed, so it needs a name
             checkOverwriteIn(folder, m_name, m_path, m_overwrite);
             nameTemporary(m_temporary, m_path,
                           [&] { return linkIn(m_file, folder, m_temporary.name); });
         }
     }
-    // Check once more: another process may have created the file meanwhile.
+    // Check again: another process may have created the file since the first check.
     checkOverwriteIn(folder, m_name, m_path, m_overwrite);
     if (renameIn(folder, m_temporary.name, m_name, m_overwrite)) return;
     if (errno == EEXIST) failIo(m_path, kExists);
     failErrno(m_path);
 }
 
-// For file systems that can create files without a name, but cannot give them one later.
+// Copies the unnamed file to a named temporary file, which takes its place. This is needed on file
+// systems that cannot give a name to an unnamed file.
 void OutputFile::copyToNamed()
 {
     const SystemFile named = openTemporary(m_temporary, m_path), unnamed = m_file;

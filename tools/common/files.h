@@ -36,13 +36,13 @@ public:
 
     const std::string& name() const { return m_name; } // for messages
     uint64_t size() const { return m_size; }
-    // Restricts the file to a range of itself, which must lie inside it.
+    // Restricts this object to a range of the file. The range must lie inside the file.
     void restrictTo(uint64_t offset, uint64_t size) { m_begin += offset, m_size = size; }
     // Makes every later read check the blocks that the read touches. A block has blockBytes bytes,
     // the last one maybe fewer, and `checks` holds the XXH3-64 of each block.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
-    // `facts` receives what the file system says of the file now; for a pipe, of the temporary file
-    // that holds its data. Returns false for a file in memory.
+    // Gets what the file system says of the file now; for a pipe, of the temporary file that holds
+    // its data. Returns false for a file in memory.
     bool facts(FileFacts& facts) const;
     // Throws if the file's size or time of modification has changed since the file was opened.
     void checkUnchanged() const;
@@ -60,7 +60,7 @@ private:
     void readChecked(uint64_t offset, void* bytes, size_t size) const;
 
     std::string m_name;
-    Bytes m_content; // only of a file in memory
+    Bytes m_content; // content of a file in memory
     SystemFile m_file = kNoFile;
     FileFacts m_opened; // facts of m_file when it was opened
     uint64_t m_begin = 0, m_size = 0;
@@ -83,12 +83,13 @@ public:
     // Throws if the file exists and `overwrite` is not set. "-" is written to stdout on commit().
     OutputFile(const std::string& path, bool overwrite);
     // Makes the file `name` below the folder `root`, and missing folders. Throws if a folder in
-    // `name` is a link, even one that is put there meanwhile, since a link could lead out of root.
+    // `name` is a link, since a link could lead out of root. This holds even if another process
+    // puts the link there during the call.
     OutputFile(const std::string& root, const std::string& name, bool overwrite);
     // Makes or replaces the file `name` in an open folder. The object closes the folder in the end.
     // `path` is for messages.
     OutputFile(SystemFile folder, std::string name, std::string path);
-    ~OutputFile(); // without commit(), nothing is left
+    ~OutputFile(); // removes the file if commit() was not called
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
@@ -109,10 +110,10 @@ private:
     void giveName();
     void copyToNamed();
 
-    std::string m_path, m_name; // m_path is for messages, m_name is the name in its folder
+    std::string m_path, m_name; // m_path is for messages, m_name for the folder
     TemporaryFile m_temporary;
     bool m_overwrite, m_isExecutable = false;
-    SystemFile m_file = kNoFile;   // has the name that m_temporary has, or none
+    SystemFile m_file = kNoFile;   // the file being written; its name, if any, is m_temporary.name
     SystemFile m_stream = kNoFile; // a device, a pipe or a descriptor to which commit() copies
 };
 
@@ -126,11 +127,11 @@ void writeStdout(const void* bytes, size_t size);
 // replaces the usual message.
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = nullptr);
 
-// Throws if the output is the same file as one of the inputs, by whatever names and links. Empty
-// names and "-" do not count.
+// Throws if the output is the same file as one of the inputs, even under another name or through a
+// link. Empty names and "-" do not count.
 void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs);
 
-// Throws if two outputs are the same file, or would become it: the second would replace the first.
+// Throws if two outputs lead to the same file: the second output would replace the first.
 void refuseSameOutputs(const std::vector<std::string>& outputs);
 
 // Checks the value of -o. Throws what checkOverwrite and refuseOwnInput throw. Throws also if the

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Returns the text with the first occurrence of each mark replaced by the mark's value. A pair is a
-// mark and its value. The text must contain every mark.
+// Returns the text with the first occurrence of each placeholder (mark) replaced by its value.
+// `values` has pairs of a placeholder and its value. The text must contain every placeholder.
 inline std::string filled(std::string text,
                           const std::vector<std::pair<std::string, std::string>>& values)
 {

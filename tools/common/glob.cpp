@@ -9,8 +9,8 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// Returns whether the pattern matches the whole name. If `folders` is set, returns instead whether
-// the pattern matches the part of the name before any one of its '/'.
+// Returns true if the pattern matches the whole name. If `folders` is set, returns true if the
+// pattern matches the part of the name before any of its '/', which is the path of a folder.
 bool matches(std::string_view pattern, std::string_view name, bool folders)
 {
     // states[p] is 1 if the first p bytes of the pattern match all bytes of the name that have been

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Returns JSON such that it cannot end the HTML script element that contains it: a "<" can only
-// occur in a string of JSON, and is escaped there.
+// Escapes each "<" of JSON, so that the JSON cannot end the HTML script element that contains it.
+// In JSON a "<" can only occur in a string, where the escape means the same.
 inline std::string scriptText(const std::string& json)
 {
     std::string safe;
@@ -17,14 +17,15 @@ inline std::string scriptText(const std::string& json)
     return safe;
 }
 
-// Returns a page with its data in place. The data is JSON text without "<".
+// Returns a page with its data filled in. The data is JSON text without "<".
 inline std::string htmlPage(const char* page, const std::string& json)
 {
     return filled(page, {{"@DATA@", json}});
 }
 
-// Returns the same for a page that names what it is about in its title and heading. The marks are
-// filled from the last to the first, so that a name that is a mark itself is not filled.
+// Returns a page with its data filled in, and with `name` in its title and heading. The
+// placeholders are filled from the last to the first, so that a name that is itself a placeholder
+// is not filled.
 inline std::string htmlPage(const char* page, const std::string& json, const std::string& name)
 {
     std::string safe;

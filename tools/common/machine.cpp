@@ -95,7 +95,7 @@ std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device)
     std::vector<MissingTier> missing;
     for (std::string line; std::getline(lines, line);) {
         const size_t colon = line.find(": ");
-        if (colon == std::string::npos) continue; // `missing` is an array, which cut off the line
+        if (colon == std::string::npos) continue; // cut off at the end of the array `missing`
         const std::string tier = line.substr(0, colon);
         missing.push_back({tier, line.substr(colon + 2),
                            tier == "ext" ? kNoByteStores

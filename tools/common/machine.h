@@ -13,17 +13,19 @@ struct MachineMember {
     std::string name, value;
     bool isNumber = false;
 };
-// Returns the members "sluice", "os" and so on. If asksDrivers is set, the function opens the
-// Vulkan loader, and the member "vulkan" says whether that worked.
+// Returns JSON members that describe the build and the machine: "sluice" (the version), "os" and so
+// on. If asksDrivers is set, the function opens the Vulkan loader, and a member "vulkan" says
+// whether that worked.
 std::vector<MachineMember> machineMembers(bool asksDrivers);
-// Returns the beginning of a JSON object: `{`, "schemaVersion" and the members above, a comma after
-// each.
+// Returns the beginning of a JSON object: `{`, "schemaVersion" and the members that
+// machineMembers() returns, with a comma after each.
 std::string machineJson(bool asksDrivers);
 // Returns a device as JSON members, separated by commas, without braces. Each member begins a line.
 // `indent` is put at the start of every line.
 std::string deviceMembers(const SluiceDeviceProperties& device, const std::string& indent);
 
-// A tier that the device cannot run, and that would be better than the best tier it can run.
+// A tier (a variant of the kernels) that the device cannot run, and that would be better than the
+// best tier it can run.
 struct MissingTier {
     std::string tier, why;
     const char* costs; // what the device loses by running the next tier instead

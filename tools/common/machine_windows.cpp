@@ -24,8 +24,8 @@ std::string registryText(const wchar_t* key, const wchar_t* value)
 
 void (*cleanUpOnEvent)() = nullptr;
 
-// Called in a thread of its own when the console is closed or interrupted. FALSE lets the program
-// end.
+// Windows calls this function in a thread of its own when the console is closed or interrupted. The
+// result FALSE means that Windows then ends the program.
 BOOL WINAPI onConsoleEvent(DWORD)
 {
     cleanUpOnEvent();
@@ -45,7 +45,8 @@ std::vector<std::string> startProgram(int argc, char** argv)
     // its own, which tears UTF-8 characters apart. printMessage() flushes what must be seen early.
     std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
     std::setvbuf(stderr, nullptr, _IOFBF, 1u << 12);
-    // The program writes UTF-8, which a console must be told. At the end it gets its old code page.
+    // The console must be told that the program writes UTF-8. At the program's end the console gets
+    // its old code page back.
     consoleCodePage = GetConsoleOutputCP();
     if (consoleCodePage != 0 && SetConsoleOutputCP(CP_UTF8))
         std::atexit([] { SetConsoleOutputCP(consoleCodePage); });

@@ -9,10 +9,10 @@ namespace sluice {
 namespace {
 
 constexpr size_t kMaxPatternLength = 256, kMaxModuleLength = 512;
-constexpr int64_t kMaxMemory = 1 << 20; // of a compiled pattern and its automaton, in bytes
+constexpr int64_t kMaxMemory = 1 << 20; // limit for a compiled pattern and its automaton, in bytes
 
-// Returns why a pattern is refused, or nullptr if it is not. Refused is what other readers may
-// understand differently from Python (docs/format.md, 5.5).
+// Returns why a regular expression is refused, or nullptr if it is not. Python's meaning counts, so
+// what other readers may understand differently is refused (docs/format.md, 5.5).
 const char* refusalOf(const std::string& regex)
 {
     if (regex.size() > kMaxPatternLength) return "it is longer than 256 bytes";

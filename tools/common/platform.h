@@ -21,7 +21,7 @@ std::string programPath();
 // Makes the program call `cleanUp` if it is ended from outside. A signal handler may make the call,
 // so `cleanUp` may only call removeIn and read atomics.
 void onInterrupt(void (*cleanUp)());
-double processSeconds(); // CPU time of all threads
+double processSeconds(); // CPU time of all threads of this process
 
 // --- Streams ---
 
@@ -30,7 +30,7 @@ enum class OutputStream {
     error,
 };
 bool isTerminal(OutputStream stream);
-uint32_t terminalColumns(OutputStream stream); // 0: it is no terminal
+uint32_t terminalColumns(OutputStream stream); // 0: the stream is no terminal
 
 // --- Files ---
 
@@ -52,8 +52,8 @@ struct FileFacts {
     };
     Kind kind = Kind::other;
     bool isExecutable = false;       // for its owner; false on Windows
-    uint64_t size = 0;               // of a file
-    uint64_t device = 0, number = 0; // both together identify the file
+    uint64_t size = 0;               // bytes of a file
+    uint64_t device = 0, number = 0; // together they identify the file
     FileTime modified;               // when its content changed last
     FileTime changed;                // when its content or its metadata changed last
 };
@@ -90,7 +90,7 @@ SystemFile createFile(const std::string& path);
 // closed. `path` receives a path in that folder, for messages.
 SystemFile openUnnamed(std::string& path);
 bool closeFile(SystemFile file);
-// Hands what was written to the system, so that errors show now and not when the file is closed.
+// Makes the system report errors of earlier writes now, not only when the file is closed.
 bool flushFile(SystemFile file);
 bool syncFile(SystemFile file);
 bool touchFile(SystemFile file);          // sets the time of modification to now
@@ -101,7 +101,8 @@ void takeModeOf(SystemFile folder, const std::string& name, SystemFile file);
 
 bool factsOf(SystemFile file, FileFacts& facts);
 bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts);
-// The next four functions transfer some of the bytes and return how many; 0 means the end.
+// The next four functions transfer some of the bytes. They return how many, 0 if the file ends
+// there, or -1 after an error (errno).
 int64_t readSome(SystemFile file, void* bytes, size_t size); // from the current position
 int64_t readSomeAt(SystemFile file, uint64_t offset, void* bytes, size_t size);
 int64_t writeSome(SystemFile file, const void* bytes, size_t size);
@@ -175,7 +176,7 @@ std::string systemText();    // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86
 std::string processorText(); // empty: unknown
 std::string hostName();      // empty: unknown
 bool hasPosixShell();        // whether the system runs commands by a POSIX shell
-// Texts that tell this machine from others that use the same folder over a network.
+// Returns texts that tell this machine from others that use the same folder over a network.
 std::vector<std::string> machineIdentity();
 
 } // namespace sluice

@@ -60,7 +60,7 @@ SystemFile openedIfRegular(const Look& look, const Open& open)
     if (!S_ISREG(status.st_mode)) return kNoFile;
     const int file = open();
     if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode))) return file;
-    close(file); // between both calls another process has put something else in the file's place
+    close(file); // between `look` and `open` another process has replaced the file
     errno = EINVAL;
     return kNoFile;
 }
@@ -178,7 +178,7 @@ std::string followLinks(const std::string& path)
     for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
         const fs::path target = fs::read_symlink(at, error);
         if (error) break;
-        at = at.parent_path() / target; // if `target` is absolute, the result is `target`
+        at = at.parent_path() / target; // an absolute `target` replaces the whole path
     }
     return at.string();
 }
@@ -189,7 +189,8 @@ bool leadsToStream(const std::string& path)
     if (stat(path.c_str(), &status) != 0) return false;
     if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
     const std::string own = "/proc/" + std::to_string(getpid()) + "/", end = "/fd";
-    // The folder is /proc/PID/fd, or that of a thread: /proc/PID/task/TID/fd.
+    // Returns whether the folder holds this process's open files: /proc/PID/fd or, for one of its
+    // threads, /proc/PID/task/TID/fd.
     const auto holdsDescriptors = [&](const std::string& folder) {
         return folder.size() > own.size() && folder.compare(0, own.size(), own) == 0 &&
                folder.compare(folder.size() - end.size(), end.size(), end) == 0;
@@ -449,8 +450,8 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     if (syscall(SYS_renameat2, in, name, in, to, kNoReplace) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
-    // Network file systems lack renameat2 with RENAME_NOREPLACE. A link with the new name is made
-    // there, which fails if the name is taken, and then the old name is removed.
+    // Network file systems lack renameat2 with RENAME_NOREPLACE. There, a hard link with the new
+    // name is made, which fails if the name is taken, and then the old name is removed.
     if (linkat(in, name, in, to, 0) == 0) return unlinkat(in, name, 0) == 0;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return false;
     struct stat status = {};
@@ -537,10 +538,10 @@ void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name
             continue;
         const int file = descriptorOf(openIn(folder, name));
         if (file < 0) continue;
-        // A process that makes a file locks it, and then checks that the file still has a name
-        // (holdFile). So a file may be removed while it is locked here. The name must still belong
-        // to the locked file: another process may have removed that file since it was opened, and
-        // a third may have made a new one with its name.
+        // Removing the file is safe while this process has locked it: a process that makes a file
+        // locks it and then checks that the file still has a name (holdFile). `name` must still be
+        // that of the locked file: since that was opened, another process may have removed it, and
+        // a third may have made a new file of the same name.
         if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0 &&
             isAbandoned(held, local) && fstatat(in, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_dev == held.st_dev && status.st_ino == held.st_ino)

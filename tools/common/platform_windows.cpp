@@ -207,7 +207,7 @@ bool syncFile(SystemFile file) { return FlushFileBuffers(handleOf(file)) || fail
 
 bool touchFile(SystemFile file)
 {
-    // `file` may be open for reading only. Setting a time takes a handle with other rights.
+    // `file` may be open for reading only, but setting a time needs a handle with other rights.
     const HANDLE handle =
         ReOpenFile(handleOf(file), FILE_WRITE_ATTRIBUTES, kShareAll, FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE) return failed();
@@ -543,8 +543,8 @@ void removeAbandonedIn(SystemFile, bool (*)(const std::string&)) {}
 
 namespace {
 
-// Returns whether Windows takes the name for a device. It does so in every folder, and whatever
-// suffix the name has.
+// Returns whether Windows takes the name for a device. It does so in every folder, and with any
+// suffix.
 bool isDeviceName(const std::wstring& component)
 {
     std::wstring stem = component.substr(0, component.find_first_of(L".:"));

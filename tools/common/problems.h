@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Collects what is wrong with many files, so that a run tells all of it at once.
+// Collects the problems of many files, so that the user sees all of them at once.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace sluice {
 
 class Problems {
 public:
-    // Both texts may be anything; the message is safe to show.
+    // Both texts may contain anything, because the message passes through printable().
     void add(const std::string& path, const std::string& why)
     {
         if (m_count++ < kMostLines) m_lines += "\n  " + printable(path) + ": " + printable(why);
     }
-    // Throws a Failure if there is any problem. The message begins with `one`, or with how many
-    // there are and `many`.
+    // Throws a Failure if there is any problem. The message begins with `one` for a single problem,
+    // otherwise with their number and `many`.
     void check(int code, const std::string& one, const std::string& many) const
     {
         if (m_count == 0) return;

@@ -59,8 +59,8 @@ std::string progressText(const std::string& verb, uint64_t done, uint64_t total,
     if (total != 0) line += " of " + sizeText(total) + formatText(", %.0f %%", 100 * part);
     const double rate = double(done) / seconds;
     line += ", " + sizeText(uint64_t(rate)) + "/s";
-    // Bytes count when they are read, which runs ahead of the work on them, and the first file may
-    // still be planned. So the rate means something only after a while.
+    // Bytes are counted when they are read, before they are processed, and the first file may still
+    // be in planning. So the rate predicts the remaining time only after a while.
     constexpr double kLeastSeconds = 2, kLeastPart = 0.02, kEnoughSeconds = 20;
     const bool isKnown =
         seconds >= kEnoughSeconds || (seconds >= kLeastSeconds && part >= kLeastPart);

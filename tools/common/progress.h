@@ -25,7 +25,7 @@ private:
 };
 
 // Returns the line of progress after `seconds`; `done` and `total` are in bytes, and total is 0 if
-// it is unknown. How long it will take is left out until it can be told.
+// it is unknown. The remaining time is left out until it can be estimated.
 std::string progressText(const std::string& verb, uint64_t done, uint64_t total, double seconds);
 
 class Progress {

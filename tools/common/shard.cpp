@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'S', 'H', 'R', 'D', 0x0a};
 constexpr uint32_t kVersion = 1;
-constexpr uint32_t kVersionEqual = 2;     // equal tiles of the whole archive are stored once
+constexpr uint32_t kVersionEqual = 2;     // equal tiles of the archive are stored only once
 constexpr uint64_t kBlockBytes = 1 << 20; // bytes of the archive per checksum
 // A file's cost is its size plus this many bytes. Shards get about equal costs; by sizes alone one
 // shard could get all the small files.
@@ -107,8 +107,8 @@ std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, Sh
     };
     const uint64_t begin = endOf(shard.number - 1), end = endOf(shard.number);
     size_t first = 0, last = 0;
-    // A file's place is the sum of the costs before it. Files that share tiles go to one shard, so
-    // all of them count as being at `together`, the place of the first.
+    // A file's position is the sum of the costs before it. Files that share tiles go to one shard,
+    // so they all count as being at `together`, the position of the first of them.
     uint64_t position = 0, together = 0;
     for (size_t i = 0; i < files.size(); ++i) {
         const bool joins =
@@ -264,7 +264,7 @@ struct StoredTiles {
     }
 };
 
-// Returns the asset order[at], and those behind it in `order` that share tiles with this asset.
+// Returns the asset order[at], and the assets after it in `order` that share tiles with it.
 std::vector<SluiceArchivePart> partsAt(const Container& archive, const std::vector<uint32_t>& order,
                                        size_t at)
 {

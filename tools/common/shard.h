@@ -29,7 +29,7 @@ struct ShardNumber {
 ShardNumber shardFromText(const std::string& text);
 
 // Returns the range of files that belong to a shard: the index of the first, and of the one after
-// the last. `files` are in the order of their extents in the archive. Shards have about the same
+// the last. `files` are in the order in which the archive stores them. Shards have about the same
 // number of bytes, and the same list gives the same shards.
 std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, ShardNumber shard);
 
@@ -50,7 +50,7 @@ Bytes writeShardHead(const ShardHead& head);
 bool isShard(const InputFile& file);
 
 // Completes a shard file: writes the checksums and the head. The caller has written the shard's
-// archive, of archiveBytes bytes, behind the place of the head (kShardHeadBytes).
+// archive, of archiveBytes bytes, from offset kShardHeadBytes on.
 void finishShard(OutputFile& output, ShardHead head, uint64_t archiveBytes);
 
 // A shard that has been packed. Each block of its archive is checked when it is read.

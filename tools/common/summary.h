@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Returns stored / plain in percent ("ratio" means that everywhere); "-" if plain is 0.
+// Returns stored / plain in percent, which the tool calls the ratio everywhere; "-" if plain is 0.
 std::string ratioText(uint64_t stored, uint64_t plain);
 
 class Summary {

@@ -10,12 +10,13 @@
 namespace sluice {
 namespace {
 
-// A part is a range of a unit's blocks that is decoded at once. These bounds keep a part to about
-// 60 MB of host and device memory; it takes more only if a single block has more elements.
+// A unit (the coded weights of one module) is decoded in parts, each a range of the unit's blocks.
+// These bounds keep a part to about 60 MB of host and device memory; it takes more only if a single
+// block has more elements.
 constexpr uint64_t kMaxPartBlocks = 2048, kMaxPartElements = uint64_t(16) << 20;
 
-// A code that starts in a part may end this many bytes after the part's last block: a code has at
-// most 32 bits.
+// A Huffman code has at most 32 bits. So a code that starts in a part's last block may end up to
+// this many bytes after that block, and these bytes are read too.
 constexpr uint64_t kLookAhead = 4;
 
 std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& unit)
@@ -25,8 +26,8 @@ std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& un
     std::vector<uint64_t> positions;
     for (size_t i = 0; i < bytes.size(); i += wide ? 8 : 4)
         positions.push_back(wide ? loadLe64(&bytes[i]) : loadLe32(&bytes[i]));
-    // The packers of these formats leave out the last entry if the last block has no element. That
-    // entry is the number of elements.
+    // An entry is the index of a block's first element. The packers of these formats leave out the
+    // last entry, the number of elements, if the last block has no element.
     positions.resize(size_t(blocksOf(unit.description)) + 1, unit.description.elementCount);
     return positions;
 }
@@ -43,7 +44,8 @@ uint64_t endOfPart(const std::vector<uint64_t>& positions, uint64_t firstBlock)
 
 } // namespace
 
-// A unit that consists of some blocks of a larger unit, and where they begin in the larger unit.
+// Some blocks of a unit, described as a smaller unit. firstBlock and firstElement say where they
+// begin in the whole unit.
 struct WeightDecoder::Part {
     SluiceDf11Unit unit;
     uint64_t firstBlock;

@@ -11,8 +11,8 @@ namespace sluice {
 
 class WeightDecoder {
 public:
-    // Receives decoded bytes in order; `element` is the index in the unit of the first element
-    // among them.
+    // Receives the decoded bytes of a unit, piece by piece in order. `element` is the index, in the
+    // unit, of the piece's first element.
     using Take = std::function<void(uint64_t element, const uint8_t* bytes, uint64_t size)>;
 
     explicit WeightDecoder(const ToolDevice& device);

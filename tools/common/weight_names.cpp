@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A pattern for names of modules, and the attributes of a matching module whose weights the
-// module's unit holds.
+// An entry of a configuration's pattern_dict. If `form` matches the name M of a module, the
+// module's unit holds the tensors M.ATTRIBUTE.weight, one for each of `attributes`, in this order.
 struct Pattern {
     ModulePattern form;
     std::vector<std::string> attributes;
@@ -44,9 +44,9 @@ const Json* anyPatterns(const Json& config)
 
 class Config {
 public:
-    // `path` is that of the .safetensors file; its folder may hold a configuration. isEcf8 says
-    // that the file was made by ECF8's packer. The packers of both formats may have left a
-    // dictionary in the folder; the one of the file's own format is preferred.
+    // Reads the configuration in the folder of the .safetensors file `path`, if there is one.
+    // isEcf8 says that ECF8's packer made the file. The packers of both formats, ECF8 and DFloat11,
+    // may have left a pattern_dict in the folder; that of the file's own format is preferred.
     Config(const std::string& path, bool isEcf8)
     {
         if (path == "-") return;
@@ -85,7 +85,7 @@ public:
 private:
     void readPatterns(const Json& dictionary)
     {
-        // ECF8's dictionary has a member for each type of weights, of which only fp8 is packed.
+        // ECF8's dictionary has a member for each type of weights. Only the type fp8 is packed.
         const Json* fp8 = memberOf(dictionary, "fp8");
         const Json& patterns = fp8 != nullptr && fp8->is_object() ? *fp8 : dictionary;
         const auto fail = [this] {
@@ -97,7 +97,7 @@ private:
             throw Failure{exitFormat, m_path + ": pattern_dict has more than " +
                                           std::to_string(kMaxPatterns) + " patterns"};
         for (const auto& [regex, attributes] : patterns.items()) {
-            if (attributes.is_null()) { // no module of this form in the model
+            if (attributes.is_null()) { // the model has no module that this pattern matches
                 continue;
             }
             if (!attributes.is_array()) fail();
@@ -155,9 +155,10 @@ public:
         }
     }
 
-    // Gives a tensor of a unit the shape that the model's tensor of the same name has. If
-    // `numbered` is set, the tensor is renamed first: the model must have exactly one tensor of its
-    // type and size below the module, whose name the tensor gets.
+    // Gives a tensor of a unit the shape of the model's tensor of the same name. With `numbered`,
+    // the tensor has only a number instead of a name. Then it first gets the name of the tensor of
+    // the model that is in the same module and has the same type and size. Throws a Failure unless
+    // there is exactly one.
     void apply(const WeightUnit& unit, SafetensorsTensor& tensor, bool numbered) const
     {
         if (numbered) tensor.name = nameBySize(unit, tensor);

@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the reason with the tensors' names that this unit's packer uses. The library's reasons
-// have the names of DFloat11's packer.
+// `reason` is an error text of the library, which calls tensors by DFloat11's names. If the unit's
+// tensors have ECF8's names, returns the text with these instead.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
     const std::pair<std::string, std::string> names[] = {
@@ -119,8 +119,8 @@ void WeightFile::fail(const std::string& text) const
     throw Failure{exitFormat, m_file->name() + ": " + text};
 }
 
-// Finds the units: a module with the tensors luts and encoded_exponent (`encoded` in ECF8) is one.
-// Throws if such a module lacks another tensor of a unit.
+// Finds the units. A module is a unit if it has the tensors luts and encoded_exponent (`encoded` in
+// ECF8). Throws if such a module lacks another tensor of a unit.
 void WeightFile::findUnits()
 {
     std::map<std::string, size_t> byName;
@@ -172,8 +172,8 @@ void WeightFile::checkEcf8Types(const WeightUnit& unit) const
 void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const
 {
     if (unit.hasEcf8Names) checkEcf8Types(unit);
-    // A table that is larger than any valid one is not read into memory. It is checked as an empty
-    // table, and refused as one.
+    // A table longer than any valid one is not read into memory. It is treated as an empty table,
+    // which is refused.
     const uint64_t maxPositions =
         (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
     const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {

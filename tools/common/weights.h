@@ -26,13 +26,13 @@ constexpr const char *kSignMantissaName = "sign_mantissa",
                      *kEcf8SignMantissaName = "packed_other_4bits";
 constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", *kGapsName = "gaps";
 constexpr const char* kSplitsName = "split_positions";
-constexpr size_t kMaxPatterns = 4096;       // matching more would take too long
-constexpr uint64_t kMaxJsonBytes = 1 << 20; // of a JSON file beside the weights
-constexpr uint32_t kMaxJsonDepth = 64;      // levels to which such JSON may be nested
+constexpr size_t kMaxPatterns = 4096;       // more patterns would take too long to match
+constexpr uint64_t kMaxJsonBytes = 1 << 20; // most bytes of a JSON file beside the weights
+constexpr uint32_t kMaxJsonDepth = 64;      // most levels of nesting in that file
 constexpr size_t kMaxUnitTensors = 1 << 17; // bounds the size of split_positions
 
-// The types of tensors that the float codec can encode, with their dtype in .safetensors files. Of
-// two types with the same dtype the usual one comes first.
+// The types of tensors that the float codec can encode, with their dtype in .safetensors files. If
+// two types have the same dtype, the usual type comes first.
 constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
     {SLUICE_FLOAT_BF16, "BF16"},       {SLUICE_FLOAT_F16, "F16"},
     {SLUICE_FLOAT_F32, "F32"},         {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
@@ -47,7 +47,7 @@ bool endsWith(const std::string& text, const std::string& end);
 // Reads a JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
 nlohmann::ordered_json readJsonBeside(const std::string& path);
 
-// A unit whose tensors have been found and checked.
+// A unit (the coded weights of one module) whose tensors have been found and checked.
 struct WeightUnit {
     std::string module;                    // the module's name, the beginning of its tensors' names
     const SafetensorsTensor* luts;         // WeightFile::header() owns this and the next four
@@ -56,7 +56,7 @@ struct WeightUnit {
     const SafetensorsTensor* positions;    // `output_positions`
     const SafetensorsTensor* gaps;
     bool hasEcf8Names;
-    // Where the tensors in the unit begin and end, in elements: the first entry is 0, the last is
+    // Tensor i of the unit has the elements [splits[i], splits[i + 1]). The last entry is
     // description.elementCount.
     std::vector<uint64_t> splits;
     SluiceDf11Unit description;
@@ -84,7 +84,7 @@ public:
     const SafetensorsHeader& header() const { return m_header; }
     const std::vector<WeightUnit>& units() const { return m_units; }
     // Returns the index of the unit that tensor `index` of the header belongs to, or -1 for a plain
-    // tensor.
+    // (uncoded) tensor.
     int64_t unitOf(size_t index) const { return m_unitOf[index]; }
 
     // Reads bytes of a tensor; the range must lie inside it.
@@ -113,9 +113,10 @@ struct OutputTensor {
 };
 
 // Returns the tensors to write, in order. Plain tensors stay as they are. The tensors of a unit get
-// the names that a config.json beside the file gives them; without one they get numbers. `path` is
-// the file's path; for "-" (stdin) no config.json is looked for. `like` is a .safetensors file
-// whose names, shapes and order the tensors get; empty: none. Throws a Failure.
+// the names that config.json or pattern_dict.json beside the file gives them. Without these a
+// single tensor is named after its module, and several get numbers. `path` is the file's path, "-"
+// if it is stdin, which has no files beside it. `like` is a .safetensors file whose names, shapes
+// and order the tensors get; empty: none. Throws a Failure.
 std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
                                      const std::string& like);
 

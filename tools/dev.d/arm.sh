@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds for 64-bit Arm, and runs the tests in qemu's user mode. There is no Vulkan device in it, so
-# only the code of the host, the packer, the tool and the CPU's decoders are tested.
+# Builds for 64-bit Arm, and runs the tests in qemu's user mode. Programs see no Vulkan device
+# there, so only the code of the host, the packer, the tool and the CPU's decoders are tested.
 arm_packages="g++-aarch64-linux-gnu qemu-user libzstd-dev:arm64 libdeflate-dev:arm64 libxxhash-dev:arm64 zlib1g-dev:arm64
     libre2-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libsquish-dev:arm64"
 

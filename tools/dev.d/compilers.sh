@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Runs other vendors' shader compilers, which need no GPU, and the checkers and translators of newer
-# Debian releases. Needs root. Each release is a folder (debootstrap), in which the programs that
-# were built here run as they are.
+# Debian releases. Needs root. debootstrap installs each release in a folder. The programs that were
+# built here run in that folder without being built again.
 compilers=$cache/compilers
 compilers_work=$root/build/compilers
 compilers_mirror=http://deb.debian.org/debian
@@ -14,8 +14,8 @@ in_release() { # RELEASE COMMAND...
 }
 
 # make_release RELEASE PACKAGE...: makes the folder of a release with these packages, once.
-# Signatures are checked, since debootstrap by itself only warns if it finds no keys. The expiry
-# date of package lists is not, since lists of an unfinished release may be some weeks old.
+# Signatures must be good (--force-check-gpg), since debootstrap by default only warns if it finds
+# no keys. Package lists may have expired: those of an unfinished release may be some weeks old.
 make_release() {
     local release=$1 script=/usr/share/debootstrap/scripts/$1
     shift
@@ -31,9 +31,10 @@ make_release() {
         touch "$compilers/$release/.made"
 }
 
-# Builds, from Debian's source, Mesa's stand-ins for kernel drivers, which let a driver believe that
-# it has a certain GPU, and Turnip, which Debian builds only for Arm. NVK asks four things that
-# nouveau's stand-in cannot answer; they are added.
+# Builds two parts of Mesa from Debian's source: its stand-ins for kernel drivers, which make a
+# Vulkan driver believe that it runs on a certain GPU, and the driver Turnip, which Debian builds
+# only for Arm. NVK asks four things that nouveau's stand-in cannot answer, so the answers are
+# added.
 make_shims() {
     [ ! -f "$compilers/$compilers_mesa/opt/shims/.made" ] || return 0
     note "building Mesa's stand-ins for kernel drivers, and Turnip"
@@ -63,8 +64,8 @@ make_shims() {
         touch /opt/shims/.made' sh "$jobs"
 }
 
-# Copies the libraries of which newer releases have other versions. C and C++ runtimes and the
-# Vulkan loader are the release's own.
+# Copies the libraries that our programs link, since newer releases have other versions of them.
+# Only the C and C++ runtimes and the Vulkan loader are the release's own.
 compilers_libraries() {
     mkdir -p "$compilers_work/lib"
     ldd "$bin/sluice" "$bin/sluice_tests" | awk '$3 ~ /^\// { print $3 }' | sort -u |
@@ -106,7 +107,7 @@ compile_all() {
     compile amd-navi21-emu32 radeon "--tier emu32" RADV_FORCE_FAMILY=navi21
     for family in tgl dg2 lnl bmg; do
         for size in "" 8 16 32; do
-            case $family-$size in lnl-8 | bmg-8) continue ;; esac # 16 is their smallest
+            case $family-$size in lnl-8 | bmg-8) continue ;; esac # these GPUs have no 8 lanes
             compile "intel-$family${size:+-$size}" intel "${size:+--subgroup-size $size}" \
                 LD_PRELOAD=$shims/libintel_noop_drm_shim.so INTEL_STUB_GPU_PLATFORM="$family"
         done
@@ -144,7 +145,7 @@ run_compilers() {
     step modules compilers_modules
     compile_all
     step figures python3 tools/dev.d/compilers_page.py "$compilers_work/results" tests/compilers/figures.json docs/compilers.md
-    # The tests run on this release's newer lavapipe, and one tier once more with its newer
+    # Run the tests on the newer lavapipe of this release, and one tier again with its newer
     # validation layers.
     validation=0 limit=3600
     emulator="$root/tools/dev.d/in_folder $compilers/$compilers_mesa $root env LD_LIBRARY_PATH=$compilers_work/lib"

@@ -65,8 +65,8 @@ configured_with_cuda() {
         ! grep -q '^SLUICE_CUDA:STRING=OFF' build/release/CMakeCache.txt
 }
 
-# Sets `cuda` to build_tool's value of SLUICE_CUDA. Without a driver, compiling CUDA kernels would
-# waste time, but a folder that has them already keeps them.
+# Sets `cuda` to the value of SLUICE_CUDA for build_tool. Without NVIDIA's driver, compiling CUDA
+# kernels would waste time, so they are left out unless the build folder has them already.
 choose_cuda() {
     cuda=AUTO
     nvidia_driver || configured_with_cuda || cuda=OFF
@@ -113,8 +113,8 @@ debian_sources() { # FOLDER [--download-only] PACKAGE...
     apt-get "${options[@]}" update -q && (cd "$folder/sources" && apt-get "${options[@]}" source -q "$@")
 }
 
-# Links the headers of some packages of this system into the prefix of another system, for which
-# they are the same.
+# Links headers of this system's packages into the prefix of a system for which we cross-compile.
+# These headers are the same for all systems.
 header_links() { # PREFIX
     local name
     mkdir -p "$1/include" "$1/lib/cmake"

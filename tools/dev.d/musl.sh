@@ -21,7 +21,7 @@ musl_cxx() {
     for option in LIBCXX LIBCXXABI LIBUNWIND; do
         options+=(-D${option}_ENABLE_SHARED=OFF -D${option}_INCLUDE_TESTS=OFF -D${option}_USE_COMPILER_RT=ON)
     done
-    # WORKS: otherwise CMake tries the compiler with the libc++ that is only being built.
+    # WORKS: CMake must not try the compiler, which would need the libc++ that is only being built.
     cross_library musl libc++ "$musl/llvm/runtimes" libc++.a -DCMAKE_CXX_COMPILER_WORKS=ON -DLLVM_INCLUDE_TESTS=OFF \
         -DLLVM_ENABLE_RUNTIMES="libcxx;libcxxabi;libunwind" -DLIBCXX_HAS_MUSL_LIBC=ON \
         -DLIBCXX_INCLUDE_BENCHMARKS=OFF -DLIBCXXABI_USE_LLVM_UNWINDER=ON "${options[@]}"

@@ -51,7 +51,7 @@ private_members() {
         line ~ /^ *(using|friend|static|struct|class|enum|union|template|typedef|extern|return|@)/ { next }
         line !~ /[;=]|[A-Za-z0-9_>\]]\{/ { next }
         {
-            sub(/[;={].*/, "", line) # of several in a line, the first
+            sub(/[;={].*/, "", line) # keep only the first of several members
             gsub(/<[^;]*>/, "", line)
             gsub(/\[[^]]*\]/, "", line)
             sub(/,.*/, "", line)

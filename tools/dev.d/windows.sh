@@ -7,8 +7,8 @@ windows_packages="mingw-w64 wine wine64 xvfb zip unzip dpkg-dev make bsdutils
 windows=$root/build/windows
 windows_prefix=$windows/prefix
 
-# Each of the next three builds a library that has no CMake files, whose CMake files make a DLL as
-# well, or that lacks tables which Debian makes anew.
+# Each of the next three functions builds a library that cross_library cannot build: it has no CMake
+# files, its CMake files also make a DLL, or its source lacks tables that must be made first.
 windows_libdeflate() {
     local source=$1
     [ ! -f "$windows_prefix/lib/libdeflate.a" ] || return 0
@@ -69,7 +69,7 @@ windows_build() {
         cmake --build "$windows/$name" -j "$jobs" ${windows_targets:+--target $windows_targets}
 }
 
-# Checks that the libraries build without warnings for 32-bit processors. Nothing of it is run.
+# Checks that the libraries build without warnings for 32-bit processors. Does not run them.
 windows_32() {
     cmake -G Ninja -S . -B "$windows/32" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
         -DSLUICE_WINDOWS_PROCESSOR=i686 -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release \
@@ -124,8 +124,8 @@ windows_display() {
 }
 
 # Makes scripts that run the .exe of the same name under Wine, in a Wine folder of ours. Wine leaves
-# processes running that would keep a pipe open, so these are started before anything reads from a
-# pipe. Arguments arrive in the locale's encoding.
+# processes running. If they inherited a pipe, it would stay open, so Wine is started here once,
+# before anything reads from a pipe. Wine takes arguments in the encoding of LC_ALL.
 windows_wrappers() {
     local name
     mkdir -p "$windows/wrapped/bin"

@@ -24,14 +24,15 @@ int runSample(const char* name, const std::function<void()>& run);
 
 class Gpu {
 public:
-    // `kernels` are the SluiceKernels that will be used. `device` is a number or a part of a
-    // device's name; empty: the best one. `tier` is the tier that sluice is to run on.
+    // Opens a device. `kernels` are the SluiceKernels that will be used. `device` is a number or a
+    // part of a device's name; empty: the best one. `tier` names the variant of its shaders that
+    // sluice runs.
     explicit Gpu(uint32_t kernels, const std::string& device = "",
                  const std::string& tier = "auto");
 
     const char* name() const { return m_properties.properties.deviceName; }
     SluiceContext sluice() const { return sluiceGetDeviceContext(m_device.get()); }
-    // Has the tier and the subgroup size that sluice chose.
+    // Says which tier (variant of its shaders) and which subgroup size sluice chose.
     const SluiceContextInfo& chosen() const { return m_chosen; }
 
     Buffer allocate(uint64_t size); // the content is zeros

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Holds what the command line says, for all verbs.
+// The parsed command line of all verbs.
 #pragma once
 
 #include <string>
@@ -33,7 +33,8 @@ struct CommandLine {
     bool devicesJson = false, selftestJson = false;
 };
 
-// Verbs about devices and about the tool itself: they define their options and run.
+// These define the options of the verbs about devices and about the tool itself. runBenchVerb and
+// runManVerb run two of these verbs.
 void defineDevices(CLI::App& verb, CommandLine& line);
 void defineSelftest(CLI::App& verb, CommandLine& line);
 void defineBench(CLI::App& verb, CommandLine& line);

@@ -40,8 +40,8 @@ std::vector<std::string> benchFamilies()
     return families;
 }
 
-// Returns the words that an option may take if its help calls its value `value`; CLI11 does not
-// check these options.
+// Returns the words that an option may take as its value. `value` is what the help calls the value:
+// TIER in "--tier TIER". CLI11 does not check these options, so it does not know the words.
 std::vector<std::string> wordsOf(const std::string& value)
 {
     if (value == "DEV") return {"auto", "cpu", "vulkan", "cuda"};
@@ -76,7 +76,8 @@ TableOption optionOf(const CLI::Option& option)
     return made;
 }
 
-// Returns how wide a help text may be: as COLUMNS says, or else the terminal.
+// Returns the width of a help text: what the variable COLUMNS says or, without it, the width of the
+// terminal.
 size_t helpColumns()
 {
     constexpr uint32_t kUsual = 80, kLeast = 40, kMost = 120;
@@ -89,8 +90,8 @@ size_t helpColumns()
 // Writes help texts in lines that fit the terminal.
 class HelpText {
 public:
-    // Adds text from the column `indent` on; `used` columns of the line are taken. Words stay
-    // whole; one that is too long for a line has a line of its own.
+    // Adds text from the column `indent` on; `used` columns of the line are taken. Words are not
+    // split; a word that is too long for a line has a line of its own.
     void add(const std::string& text, size_t indent, size_t used = 0)
     {
         size_t column = used;
@@ -115,7 +116,7 @@ public:
         m_text += '\n';
     }
     void heading(const char* text) { m_text += std::string("\n") + text + ":\n"; }
-    // Adds a name and what it means, beside it if there is room.
+    // Adds a name and its meaning: on the same line if there is room, otherwise on the next.
     void addRow(const std::string& name, const std::string& meaning)
     {
         const size_t indent = m_columns < 80 ? 8 : 30;
@@ -203,7 +204,7 @@ CommandTable tableOf(const CLI::App& app)
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
         TableVerb made{verb->get_name(), verb->get_description(), {}, {}};
         for (const CLI::Option* option : verb->get_options()) {
-            if (option == verb->get_help_ptr()) continue; // every verb lists it
+            if (option == verb->get_help_ptr()) continue; // --help is listed once for all verbs
             (option->get_positional() ? made.positionals : made.options)
                 .push_back(optionOf(*option));
         }

@@ -18,14 +18,14 @@ namespace sluice {
 
 struct TableOption {
     std::vector<std::string> names; // for example "-o", "--force"; none if positional
-    std::string value; // what the help calls its value: "FILE"; empty: it takes no value
-    std::vector<std::string> words; // its possible values, as far as they are known
+    std::string value;              // name of its value in the help: "FILE"; empty: no value
+    std::vector<std::string> words; // its possible values that are known
     std::string help;
     bool isList = false;  // the value may be a list with commas
-    bool repeats = false; // it may be given several times
+    bool repeats = false; // the option may be given several times
     bool isRequired = false;
 
-    // These say what else a shell may offer as the value, besides `words`.
+    // These say whether a shell may offer files or folders as the value, besides `words`.
     bool takesFiles() const;
     bool takesFolders() const { return value == "DIR"; }
 };
@@ -43,12 +43,12 @@ struct CommandTable {
 
 CommandTable tableOf(const CLI::App& app);
 
-// Formats the text of --help in lines that fit the terminal, or COLUMNS, with names and values as
-// in the table.
+// Makes the formatter of --help. It uses the table's names and values, in lines that fit the
+// variable COLUMNS or the terminal.
 std::shared_ptr<CLI::FormatterBase> helpFormatter();
 
 extern const std::vector<std::string> kShells; // the shells that have completions
-// Returns a script that a shell loads.
+// Returns a script by which the shell completes command lines of this tool.
 std::string completionScript(const CommandTable& table, const std::string& shell);
 // Returns the manual page of a verb, or of the whole tool if `verb` is empty.
 std::string manualPage(const CommandTable& table, const std::string& verb);

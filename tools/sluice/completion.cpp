@@ -36,7 +36,7 @@ std::string verbsOf(const CommandTable& table, const std::string& separator)
     return joined(names, separator);
 }
 
-// Returns the beginning of a help text, short enough to stand beside a name.
+// Returns the beginning of a help text, short enough for one line beside an option's name.
 std::string brief(const std::string& help)
 {
     constexpr size_t columns = 60;

@@ -101,7 +101,7 @@ std::string endOf(const CommandTable& table, const std::string& verb)
            "formats.\n";
 }
 
-// Returns the line by which the verb is called, with its words that are to be replaced in italics.
+// Returns the verb's synopsis. Words that users replace, such as FILE, are in italics.
 std::string synopsis(const std::string& verb)
 {
     std::string text = bold(verb.empty() ? "sluice" : "sluice " + verb), word;

@@ -17,8 +17,9 @@ CLI::Option* addValue(CLI::App& verb, const char* names, const char* type, Value
 {
     return verb.add_option(names, value, help)->type_name(type);
 }
-// Adds an option whose value is a size: a number of units of `unit` bytes, or any number with a
-// unit. `set` receives bytes, a multiple of `step` from `least` to `most`.
+// Adds an option whose value is a size: a number, which counts units of `unit` bytes, or a number
+// with a unit, such as 1.5GiB. `set` receives the size in bytes. The size must be a multiple of
+// `step` and lie between `least` and `most`.
 struct SizeRule {
     uint64_t unit, step, least, most;
 };
@@ -32,7 +33,7 @@ void addThreads(CLI::App& verb, uint32_t& threads);
 // Adds -j for a verb that uses threads only on the CPU.
 void addDecodeThreads(CLI::App& verb, uint32_t& threads);
 // Adds --max-output, the most bytes to which a file may decode. The value is 0 if it is not given.
-// `help` replaces the usual words for --help.
+// `help` replaces the usual help text.
 void addMaxOutput(CLI::App& verb, uint64_t& maxOutput, const char* help = nullptr);
 
 } // namespace sluice

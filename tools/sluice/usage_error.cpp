@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// What tar, 7z, zstd and unzip call our verbs.
+// The words of tar, 7z, zstd and unzip for our verbs.
 constexpr struct {
     const char *word, *ours;
 } kOtherNames[] = {{"a", "pack"},           {"add", "pack"},
@@ -96,7 +96,7 @@ std::string noOption(const CLI::App& app, const CLI::App& given, const std::stri
     for (const CLI::App* verb : verbsOf(app))
         if (has(optionsOf({verb}), name)) others += (others.empty() ? "" : ", ") + verb->get_name();
     const std::string text = "there is no option '" + printable(name) + "'";
-    // Any letter is near to any other.
+    // An option of one letter gets no suggestion, since any letter is near to any other.
     if (others.empty())
         return text + (name.size() > 2 ? suggestion(name, optionsOf({&app, &given})) : "");
     return text + " of " + given.get_name() + "; it is one of " + others;
@@ -120,7 +120,7 @@ std::string noVerb(const CLI::App& app, const std::vector<std::string>& words)
     return "there is no command '" + printable(word) + "'" + verbSuggestion(word, verbs);
 }
 
-// Returns a number as CLI11 writes it, without zeros at its end.
+// Removes the zeros at the end of a fraction that CLI11 has written.
 std::string shortNumber(std::string number)
 {
     if (number.find('.') == std::string::npos) return number;
@@ -141,7 +141,7 @@ std::string beginningOf(const std::string& message)
     return message.substr(0, end);
 }
 
-// Says in plain words what CLI11 says.
+// Puts a message of CLI11 into plain words.
 std::string plainMessage(const CLI::App& app, const CLI::App& given, const std::string& message)
 {
     std::smatch match;

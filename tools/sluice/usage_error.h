@@ -12,14 +12,14 @@ class ParseError;
 
 namespace sluice {
 
-// `words` are the words of the command line without the program's name. Returns one line, which
-// guesses what was meant and says which help to read.
+// Returns one line that guesses what was meant and says which help to read. `words` are the words
+// of the command line without the program's name.
 std::string usageError(const CLI::App& app, const CLI::ParseError& error,
                        const std::vector<std::string>& words);
 
-// Returns what is wrong with words that the parser would take for something else: "-output" would
-// be -o with the value "utput", a long dash begins no option, and --help behind a verb that does
-// not exist would be the tool's. Empty if there are none.
+// Returns an error for words that the parser would take for something else: "-output" would be -o
+// with the value "utput", a long dash begins no option, and --help after a verb that does not exist
+// would print the tool's help. Returns an empty text if there is no such word.
 std::string lookalikeError(const CLI::App& app, const std::vector<std::string>& words);
 
 } // namespace sluice

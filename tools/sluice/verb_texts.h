@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The line by which each verb is called, and two examples of it, for --help and the manual pages.
+// The synopsis of each verb and two examples, for --help and the manual pages.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct VerbExample {
 
 struct VerbText {
     const char* verb;      // empty: the tool itself
-    const char* arguments; // what stands behind the verb besides [-f] [-q] [-v] [OPTION]...
+    const char* arguments; // what follows the verb and [-f] [-q] [-v] [OPTION]...
     VerbExample examples[2];
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The host, GLSL and CUDA all compile the formulas of this folder, so each is written once. A
-// formula uses what all three languages have: functions of u32 and bool, and three macros.
-// SLUICE_SELECT chooses without a branch in GLSL; SLUICE_MIN and SLUICE_MAX may evaluate their
-// arguments twice.
+// Host, GLSL and CUDA code compile the formulas of this folder. A formula uses only what all three
+// languages have: functions of u32 and bool, and three macros. SLUICE_SELECT chooses without a
+// branch in GLSL; SLUICE_MIN and SLUICE_MAX may evaluate their arguments twice.
 #ifndef SLUICE_FORMULA_H
 #define SLUICE_FORMULA_H
 

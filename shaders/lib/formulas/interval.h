@@ -8,9 +8,9 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Returns the size of a *group*: how many counts one workgroup of interval_plan sums up. It is a
-// multiple of SLUICE_INTERVAL_ROUND, and so large that SLUICE_INTERVAL_MAX_GROUPS groups are enough
-// for maxCount counts.
+// Returns how many counts, that is, lengths of intervals, form a *group*, which one workgroup of
+// interval_plan sums up. It is a multiple of SLUICE_INTERVAL_ROUND, and so large that
+// SLUICE_INTERVAL_MAX_GROUPS groups are enough for maxCount counts.
 SLUICE_FORMULA u32 intervalGroupSize(u32 maxCount) {
     u32 last = SLUICE_SELECT(maxCount != 0u, maxCount - 1u, 0u);
     return (last / (SLUICE_INTERVAL_ROUND * SLUICE_INTERVAL_MAX_GROUPS) + 1u) *

@@ -47,7 +47,7 @@ SLUICE_DEVICE u32 xxhAvalanche(u32 hash) {
     return hash ^ hash >> 16;
 }
 
-// Returns the XXH32 of the `size` bytes of a tile from byte `begin` on, a multiple of 4.
+// Returns the XXH32 of `size` bytes of a tile, from byte `begin` on, which is a multiple of 4.
 SLUICE_GENERIC(Tile)
 SLUICE_DEVICE u32 xxh32(Tile tile, u32 begin, u32 size) {
     u32 hash = kXxhPrime5, at = 0u;
@@ -86,7 +86,7 @@ SLUICE_DEVICE u32 xxh32OfLanes(u32 word) {
 }
 
 // If tile `index` has been decoded, compares its checksum with the expected one and sets its status
-// by the result.
+// to OK or BAD_CHECKSUM.
 SLUICE_DEVICE void checksumTile(SLUICE_IN(RegionParams) p, u32 index) {
     u32 status = SLUICE_ST_PENDING, piece = 0u;
     if (index < regionCount(p)) status = loadWord(u64Of(p.status), index);

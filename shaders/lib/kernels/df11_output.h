@@ -12,13 +12,15 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Plans block `block` of the unit, which has elements [begin, end) if its positions are valid.
+// Plans where in the output the elements of block `block` go. The unit's list of positions gives
+// the block elements [begin, end) of the unit. If that breaks a rule, the plan's status is
+// BAD_INDEX.
 SLUICE_DEVICE void planBlock(bool bf16, u32 block, u64 begin, u64 end) {
     u32 first = lowWord(begin), stop = lowWord(end);
     bool good = (block != 0u || begin == kNull) && !less64(end, begin) &&
                 !less64(wide(wg.unit.elements), end) &&
                 stop - first <= SLUICE_DF11_MAX_BLOCK_ELEMENTS;
-    // The bytes between the last multiple of 16 and the unit's first element.
+    // How many bytes above a multiple of 16 the unit's output begins.
     u32 skipped = lowWord(wg.unit.target) & 15u;
     u32 lead = bf16 ? skipped >> 1 : skipped, origin = (first + lead) & ~15u;
     wg.plan[block & 1u].unitsAt =
@@ -32,24 +34,25 @@ SLUICE_DEVICE void planBlock(bool bf16, u32 block, u64 begin, u64 end) {
                                                             : SLUICE_ST_PENDING;
 }
 
-// Sets a word of wg.stage, if the word exists.
+// Sets word `word` of wg.stage, if the array has that many.
 SLUICE_DEVICE void stageAt(int word, u32 value) {
     if (u32(word) < kStageWords) wg.stage[word] = value;
 }
-// Sets bits in a word of wg.stage, if the word exists.
+// Sets bits in word `word` of wg.stage, if the array has that many.
 SLUICE_DEVICE void stageBits(u32 word, u32 bits) {
     if (bits != 0u && word < kStageWords) atomicOr(SLUICE_AT(wg.stage[word]), bits);
 }
 
-// Stages symbols of a window whose first symbol is at `place`. It stores every word of wg.stage
-// whose first place belongs to the window, even if the window's symbols end inside the word. `held`
-// and `codes` are as decodeWindow returns them.
+// Stages the symbols of a window in wg.stage, whose first word begins with place `staged`. The
+// window's first symbol is at `place`. `held` has the symbols, four bits each, the last one lowest;
+// `codes` is their number, with the flag kLong if `held` lacks some. Two windows may share a word
+// of wg.stage. stageOwn stores each word that begins with a symbol of this window. Later,
+// stageShared adds the window's symbols before these to the last word of an earlier window.
 SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 count = codes & kCount;
     int last = int(place + count - 1u - staged) >> 3,
         words = last - (int(place + 7u - staged) >> 3) + 1;
-    // stageWindow stages such a window later by atomicOr, so the window's words must be 0 until
-    // then.
+    // A window with kLong is staged later, by stageWindow with atomicOr, so its words must be 0.
     if (codes > kCount) {
         SLUICE_DONT_UNROLL
         for (int i = 0; i < words && i < 8; ++i)
@@ -63,13 +66,13 @@ SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     if (words > 3) stageAt(last - 3, funnelLeft(held.w, held.z, shift));
 }
 
-// Stages the symbols that stageOwn leaves out: those in the window's first word, if that word
-// begins with symbols of earlier windows.
+// Adds the symbols that stageOwn leaves out: those in the window's first word of wg.stage, if an
+// earlier window stores that word. The parameters are those of stageOwn.
 SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 end = place + (codes & kCount), first = place >> 3, at = first - (staged >> 3);
     if ((place & 7u) == 0u || codes > kCount || at >= kStageWords) return;
     u32 shift = ((0u - end) & 7u) * 4u, words = ((end + 7u) >> 3) - first;
-    u32 high = 0u, low = held.w; // the two words of `held` with the symbols of the first word
+    u32 high = 0u, low = held.w; // two words of `held`, with the symbols to add
     high = words < 5u ? held.w : high;
     low = words < 5u ? held.z : low;
     high = words < 4u ? held.z : high;
@@ -81,8 +84,8 @@ SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     atomicOr(SLUICE_AT(wg.stage[at]), funnelLeft(high, low, shift));
 }
 
-// Stages the symbols of window `index`, which are more than the registers hold, by decoding the
-// window again. `count` is their number, `place` the place of the first.
+// Stages the symbols of window `index` by decoding the window again, because it has more symbols
+// than the registers hold. `count` is their number, `place` the place of the first one.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 place) {
     Window window = loadWindow(form, index);
@@ -103,8 +106,9 @@ SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 
     }
 }
 
-// Stores the elements of those symbols of window `index` that do not fit in four bits and whose
-// places are below `stop`. `turn` selects the plan of the window's block.
+// Decodes window `index` again and stores the elements whose symbols do not fit in four bits, up to
+// place `stop`. The window has `count` symbols, the first one at `place`. wg.plan[turn] is the plan
+// of its block.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 place, u32 stop) {
     Window window = loadWindow(form, index);
@@ -121,18 +125,19 @@ SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 pl
     }
 }
 
-// Adds to wg.others the symbol of a window that does not fit in four bits. If the window has
-// several such symbols, makes the count so large that all windows with such symbols are decoded
-// again. `other` is as decodeWindow returns it.
+// Adds to wg.others the only symbol of a window that does not fit in four bits. Bits 0 .. 7 of
+// `other` are 1 + the symbol's index in the window, the bits above are the symbol. The window's
+// first symbol is at `place`. If the window has several such symbols (kSeveral), makes the count so
+// large that all windows with such symbols are decoded again.
 SLUICE_DEVICE void noteOther(u32 turn, u32 other, u32 place) {
     u32 at = atomicAdd(SLUICE_AT(wg.otherCounts[turn]), other == kSeveral ? kOthers + 1u : 1u);
     if (at < kOthers) wg.others[at] = ((place + (other & 255u) - 1u) & 0xffffu) | other >> 8 << 16;
 }
 
-// `merged` is eight bf16 elements from place 8 * word on. Returns them with the symbols of
-// wg.others put where they belong; until then such an element has the symbol that four bits of 15
-// stand for. `count` is how many symbols wg.others has. If these are too many for the list,
-// storeOthers stores their elements later.
+// Returns `merged`, eight bf16 elements from place 8 * word on, with the symbols of wg.others put
+// in. Before, each of these elements has the substitute symbol base + 15. `count` is the number of
+// symbols that the list should have; if it is above kOthers, storeOthers stores their elements
+// later.
 SLUICE_DEVICE u32x4 addOthers(u32x4 merged, u32 word, u32 count) {
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < (count > kOthers ? 0u : count); ++i) {

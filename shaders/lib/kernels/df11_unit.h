@@ -3,7 +3,8 @@
 //
 // These words are used in the df11_*.h files:
 // - unit: tensors that were coded together. It has a stream of prefix codes, one for the exponent
-//   of each element, and one byte (fp8: four bits) for the other bits of each element, its *rest*.
+//   of each element, and for each element one byte (fp8: four bits) with its other bits, its
+//   *rest*.
 // - block: 4,096 bytes of the stream, which a workgroup decodes at once. Its *position* is the
 //   number in the unit of the first element whose code starts in it.
 // - window: 64 bits of the stream. Its *gap* is the bit of the window at which the first of its
@@ -27,38 +28,39 @@ SLUICE_KERNEL_BEGIN
 SLUICE_CONSTANT u32 kWindows = SLUICE_DF11_WINDOWS, kWindowBits = SLUICE_DF11_WINDOW_BITS;
 
 struct Unit {
-    // Addresses of its parts in memory; `rest` is signs and mantissas.
+    // The addresses of the unit's data; `rest` is signs and mantissas.
     u64 luts, stream, rest, positions, gaps, target;
-    // These are as in Df11Unit. `blocks` is the number of blocks.
+    // Members of Df11Unit; `encoded` is its encodedSize, and `blocks` the number of its blocks.
     u32 kind, rows, elements, encoded, firstBlock, blocks;
     u32 maxSymbol;
-    u32 fullWindows;  // the number of windows with four more bytes of the stream behind them
-    u32 tableWindows; // the number of windows for which the end of the last code is known
+    u32 fullWindows;  // how many windows have at least four more bytes of the stream after them
+    u32 tableWindows; // for how many windows the end of the last code is known
     // Symbols are kept in four bits where possible: n stands for symbol base + n, for n < nibbles.
     u32 base, nibbles;
-    bool good; // the unit is valid; of an invalid one only `blocks` is used
+    bool good; // the unit is valid; if not, only `blocks` is used
 };
 
 // An entry of the table holds up to five symbols of four bits, in bits 0 .. 19, the last one
-// lowest. Bits 20 .. 24 are four times the number of symbols; bits 28 .. 31 are the length of all
-// their codes. An entry is 0 if the first code is too long or invalid, or if its symbol does not
-// fit in four bits. A look-up uses n bits, as many up to kTableBits as are known to belong to codes
-// that start in the window. For each n the table has 2^n entries, which begin at index 2^n.
+// lowest. Bits 20 .. 24 are four times the number of symbols; bits 28 .. 31 are the total length of
+// their codes in bits. An entry is 0 if the first code is too long or invalid, or if its symbol
+// does not fit in four bits. A look-up uses n bits: all bits that are known to belong to codes that
+// start in the window, but at most kTableBits. For each n the table has 2^n entries, which begin at
+// index 2^n.
 SLUICE_CONSTANT u32 kTableBits = 10u, kSingles = 1u << kTableBits, kEntrySymbols = 0xfffffu,
                     kMaxEntryBits = 20u;
 
 // Symbols are staged for output with four bits each, eight in a word, the first one highest. There
-// is room for 14,848; a block usually has some 12,600.
+// is room for kStage symbols; a block usually has about 12,600.
 SLUICE_CONSTANT u32 kStageWords = 1856u, kStage = kStageWords * 8u;
 
 // The most symbols of a block that do not fit in four bits and can still be listed. A block of bf16
 // usually has one or two such symbols.
 SLUICE_CONSTANT u32 kOthers = 32u;
 
-// The plan of a block: where its elements go. One invocation makes it while the block before is
+// The plan of a block: where its elements go. One invocation makes it while the previous block is
 // being decoded.
 struct Block {
-    u64 unitsAt, restAt; // addresses, for place 0, of the output and of the rest
+    u64 unitsAt, restAt; // addresses of place 0 in the output and in the unit's `rest`
     u32 begin, end;      // the block has places [begin, end)
     u32 status;          // PENDING, or BAD_INDEX; OK if the unit ends with this block
 };
@@ -73,12 +75,13 @@ struct SharedMemory {
     // The length of each symbol's code, indexed by the symbol's four bits; 255 where no symbol has
     // these four bits.
     u32 lengths[16];
-    // For the choice of `base`: the highest frequency of 15 neighbouring symbols, and in the lowest
-    // 8 bits the first of them.
+    // Used to choose `base`: the 15 neighbouring symbols that occur most often. Bits 0 .. 7 are the
+    // first of these symbols, the bits above their frequency.
     u32 best;
     // The symbols of a block that do not fit in four bits: each entry has the place in bits 0 .. 15
-    // and the symbol above. Of the two counts, even blocks use one and odd blocks the other. If a
-    // count is above kOthers, all windows with such symbols must be decoded again.
+    // and the symbol from bit 16 on. otherCounts[0] counts those of even blocks, otherCounts[1]
+    // those of odd blocks. If a count is above kOthers, all windows with such symbols must be
+    // decoded again.
     u32 others[kOthers], otherCounts[2];
     Block plan[2]; // for the block that is decoded, and the next one
 };
@@ -143,12 +146,13 @@ SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     wg.unit.target = add64(u64Of(p.destination), target);
 }
 
-// Returns entry `index` of look-up row `row`.
+// Returns entry `index` of row `row` of the unit's look-up rows, each of which decodes a byte of a
+// code.
 SLUICE_DEVICE u32 lutAt(u32 row, u32 index) {
     return loadByte(wg.unit.luts, row * SLUICE_DF11_ROW_BYTES + index);
 }
 
-// Returns the length of a symbol's code, which the last row tells.
+// Returns the length of a symbol's code in bits, which is in the last look-up row.
 SLUICE_DEVICE u32 lengthOf(u32 symbol) { return lutAt(wg.unit.rows - 1u, symbol); }
 
 // Returns the table's entry for one code of `length_` bits.
@@ -156,9 +160,10 @@ SLUICE_DEVICE u32 singleEntry(u32 symbol, u32 length_) {
     return (symbol - wg.unit.base) | 4u << 20 | length_ << 28;
 }
 
-// Returns the entry of the first code in `bits`, a string of kTableBits bits. wg.stage must hold
-// the entries for all values of the first 8 bits. Returns 0 unless every string that begins with
-// this code leads to the code's symbol, which a damaged table may violate.
+// `bits` is a string of kTableBits bits that begins with a code. Returns the table's entry for this
+// code alone, or 0 if some string that begins with this code does not lead to the code's symbol, as
+// it happens in damaged look-up rows. wg.stage serves as scratch here: it must hold such entries
+// for all values of the first 8 bits.
 SLUICE_DEVICE u32 singleOf(u32 bits) {
     u32 single = wg.stage[bits >> (kTableBits - 8u)];
     u32 row = 256u - single, at = bits << (16u - kTableBits) & 255u;
@@ -217,7 +222,7 @@ SLUICE_DEVICE void buildTable() {
     for (u32 i = wgInvocation(); i < kSingles; i += kThreads)
         wg.table[kSingles + i] = singleOf(i);
     if (wgInvocation() == 0u) wg.table[1] = 0u;
-    // Each entry is made of its first code and the entry of the bits that remain behind this code.
+    // Each entry is made of its first code and the entry of the bits that remain after this code.
     // The remaining bits are fewer, so an earlier iteration has made their entry.
     for (u32 known = 1u; known <= kTableBits; ++known) {
         wgBarrierShared();
@@ -227,7 +232,8 @@ SLUICE_DEVICE void buildTable() {
                 entry = 0u;
             } else if (entry != 0u) {
                 u32 left = 1u << (known - length_), next = wg.table[left + (i & (left - 1u))];
-                // If the entry `next` is full, its last symbol is dropped.
+                // If the entry `next` is full, its last symbol makes room for the first code's
+                // symbol.
                 if ((next >> 20 & 31u) == kMaxEntryBits)
                     next = (next & kEntrySymbols) >> 4 | (kMaxEntryBits - 4u) << 20 |
                            ((next >> 28) - wg.lengths[next & 15u]) << 28;

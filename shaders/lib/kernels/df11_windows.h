@@ -4,8 +4,8 @@
 //
 // Four bits are enough for every symbol of fp8. In bf16 they stand for the 15 neighbouring
 // exponents that occur most, judged by the lengths of their codes. The few other symbols are
-// listed, and put in place on output. An entry of the table has up to five symbols. A code that is
-// too long for the table is looked up in the unit's own rows. A window with more symbols than the
+// listed, and replaced on output. An entry of the table has up to five symbols. A code that is too
+// long for the table is looked up in the unit's own rows. A window with more symbols than the
 // registers hold is decoded twice.
 //
 // The includer provides the type Form, which tells bf16 from fp8, and two functions of it:
@@ -20,7 +20,7 @@
 
 SLUICE_KERNEL_BEGIN
 
-// A window: `first` and `second` are its 64 bits, `third` the 32 bits behind them. `gap` is the bit
+// A window: `first` and `second` are its 64 bits, `third` the 32 bits after them. `gap` is the bit
 // at which the window's codes start, `end` the bit, counted from this window's start, at which the
 // next window's codes start. `index` is the window's number in the unit.
 struct Window {
@@ -28,23 +28,24 @@ struct Window {
     u32 gap, end, index;
 };
 
-// Returns 32 bits of a window and what follows it: those from bit `at` on, which is below 64.
+// Returns 32 bits, from bit `at` of a window on. `at` is below 64; the bits may reach beyond the
+// window's end.
 SLUICE_DEVICE u32 bitsAt(SLUICE_IN(Window) window, u32 at) {
     bool upper = at < 32u;
     u32 high = upper ? window.first : window.second, low = upper ? window.second : window.third;
     return funnelLeft(high, low, at & 31u);
 }
 
-// Returns how many bits the stream has from bit `at` of a window on. It counts only as far as 96
-// bits behind the window's start; that leaves more than the 32 bits of the longest code, since `at`
-// is below 64.
+// Returns how many bits the stream has from bit `at` of a window on. It counts only the first 96
+// bits from the window's start. That is enough, since `at` is below 64 and no code is longer than
+// 32 bits.
 SLUICE_DEVICE u32 bitsLeft(SLUICE_IN(Window) window, u32 at) {
     u32 left = min(wg.unit.encoded - min(window.index * 8u, wg.unit.encoded), 12u) * 8u;
     return left - min(at, left);
 }
 
-// Reads the code at the upper end of `bits`; `left` is how many bits of the stream remain from
-// there on. Returns the code's symbol in bits 0 .. 7, its length in bits 8 .. 15, and above that a
+// Reads the code that begins at the highest bit of `bits`; the stream has `left` bits from there
+// on. Returns the code's symbol in bits 0 .. 7, its length in bits 8 .. 15, and above that a
 // status, which is PENDING if the code is good.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
@@ -68,7 +69,7 @@ SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
 // How far a window has been decoded. The codes that have been read end at bit `at`; counts / 4 is
 // the number of their symbols. `other` tells about symbols that do not fit in four bits: it is 0 if
 // there is none and kSeveral if there are several. If there is one, its low 8 bits are 1 + the
-// symbol's index in the window, and the symbol stands from bit 8 on.
+// symbol's index in the window, and the symbol begins at bit 8.
 struct Progress {
     u32 at, status, counts, other;
 };
@@ -88,8 +89,8 @@ SLUICE_DEVICE u32 tableEndOf(SLUICE_IN(Window) window) {
     return window.index < wg.unit.tableWindows ? window.end : 0u;
 }
 
-// Returns the entry for the codes at progress.at, and moves on behind them. A symbol that does not
-// fit in four bits is 15 in the entry. If the code there is bad, sets the status, returns an entry
+// Returns the entry for the codes at progress.at, and moves past them. A symbol that does not fit
+// in four bits is 15 in the entry. If the code there is bad, sets the status, returns an entry
 // without symbols, and moves to the end of the window.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
@@ -116,17 +117,18 @@ SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
     return entry;
 }
 
-// Returns the entry for the top bits of `bits`, all of which belong to the window's codes.
+// Returns the entry for the highest kTableBits bits of `bits`. All of these must belong to codes
+// that start in the window.
 SLUICE_DEVICE u32 fullEntry(u32 bits) { return wg.table[kSingles + (bits >> (32u - kTableBits))]; }
 
-// decodeWindow sets kLong in `codes` if a window has more codes than the registers hold; kCount
-// masks the number of codes.
+// Bits of `codes`, a result of decodeWindow. kLong: the window has more codes than the registers
+// hold. kCount: the mask of the number of codes.
 SLUICE_CONSTANT u32 kLong = 0x100u, kCount = 0xffu;
 
 // Decodes the codes that start in a window. Returns PENDING if they are good and end where the next
 // window's codes start, otherwise a status. `codes` is their number. If there are at most 32,
 // `held` has their symbols, four bits each, the last one lowest; otherwise kLong is set in `codes`.
-// `other` is as in Progress.
+// `other` tells about symbols that do not fit in four bits, as Progress describes it: 0 for none.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u32x4, held),
                                SLUICE_OUT(u32, codes), SLUICE_OUT(u32, other)) {
@@ -157,8 +159,8 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
         append(held, fourth, 3u);
         append(held, fifth, 4u);
         append(held, sixth, 4u);
-        // The bits from 20 on, added up, are four times the number of symbols plus 256 times the
-        // number of bits.
+        // Adds up bits 20 and higher of the entries: the sum is four times the number of symbols
+        // plus 256 times the number of bits.
         u32 counts = (first >> 20) + (second >> 20) + (third >> 20) + (fourth >> 20) +
                      (fifth >> 20) + (sixth >> 20);
         progress.at += counts >> 8;
@@ -172,7 +174,7 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     codes |= codes > 32u ? kLong : 0u;
     other = progress.other;
     if (progress.status != SLUICE_ST_PENDING) return progress.status;
-    // The last entry may have codes that start behind the window; these are dropped. (A code that
+    // The last entry may have codes that start after the window; these are dropped. (A code that
     // readCode has read starts inside the window.)
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(32u, progress.at >= kWindowBits + wg.lengths[held.x & 15u]) {

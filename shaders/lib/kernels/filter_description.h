@@ -7,9 +7,10 @@
 // The includer provides the type Columns, in which it keeps what it needs of a section's columns,
 // and two functions. descriptionWord(columns, at) returns word `at` of the description.
 // addColumn(columns, column, word, group) is called once for each column. `column` is its number in
-// the section. `word` is the word of its run, but the lowest 8 bits are the byte of the record at
-// which the column stands, instead of the repeat count. `group` is the byte of the record at which
-// the column's group begins. A group is neighbouring columns whose residuals stand side by side.
+// the section. `word` is the word of its run, but instead of the repeat count, its lowest 8 bits
+// have the byte of the record at which the column begins. `group` is the byte of the record at
+// which the column's group begins. A group is neighbouring columns whose residuals stand side by
+// side.
 #ifndef SLUICE_KERNELS_FILTER_DESCRIPTION_H
 #define SLUICE_KERNELS_FILTER_DESCRIPTION_H
 
@@ -56,12 +57,12 @@ SLUICE_DEVICE u32 nextWord(SLUICE_IN(Columns) columns, SLUICE_INOUT(FilterReadin
     return descriptionWord(columns, reading.next - 1u);
 }
 
-// Reads the `runs` words that describe the section's columns, and adds the columns.
+// Reads the `runs` words that describe the section's columns, and calls addColumn for each column.
 SLUICE_GENERIC(Columns)
 SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
                             SLUICE_INOUT(FilterSectionWords, section),
                             SLUICE_INOUT(FilterReading, reading)) {
-    // `before` is the word of the run before. `group` is where the current group begins in a
+    // `before` is the word of the previous run. `group` is where the current group begins in a
     // record.
     u32 before = 0u, group = 0u;
     for (u32 r = 0u; r < runs && reading.fault == SLUICE_FILTER_GOOD; ++r) {
@@ -90,7 +91,7 @@ SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
     }
 }
 
-// Reads the next section. The tile has `left` bytes behind the sections before. The section is
+// Reads the next section. The tile has `left` bytes after the previous sections. The section is
 // valid if reading.fault is still SLUICE_FILTER_GOOD and isBaseBad is false for all its columns.
 SLUICE_GENERIC(Columns)
 SLUICE_DEVICE FilterSectionWords readSectionWords(u32 left, SLUICE_INOUT(Columns, columns),
@@ -120,7 +121,8 @@ SLUICE_DEVICE FilterSectionWords readSectionWords(u32 left, SLUICE_INOUT(Columns
     return section;
 }
 
-// Adds the steps of a section of `bytes` bytes, and refuses a description with too many steps.
+// Adds the serial steps of a section of `bytes` bytes (filterSteps) to those of the tile, and
+// refuses a description with too many of them.
 SLUICE_DEVICE void countSteps(SLUICE_IN(FilterSectionWords) section, u32 bytes,
                               SLUICE_INOUT(FilterReading, reading)) {
     reading.steps += filterSteps(bytes / SLUICE_MAX(section.stride, 1u), section.width,
@@ -128,15 +130,15 @@ SLUICE_DEVICE void countSteps(SLUICE_IN(FilterSectionWords) section, u32 bytes,
     refuseIf(reading.steps > SLUICE_FILTER_MAX_STEPS, SLUICE_FILTER_DAMAGED, reading);
 }
 
-// Refuses words behind the last section.
+// Sets a fault if the description has words after its last section.
 SLUICE_DEVICE void endSections(SLUICE_INOUT(FilterReading, reading)) {
     refuseIf(reading.sections == 0u && reading.next != reading.words, SLUICE_FILTER_DAMAGED,
              reading);
 }
 
-// Returns the number of the base of the column with this word; `columns` is the section's number of
-// columns. If the column has no base or an invalid one, returns some valid number, so that the
-// caller may load a column with it in any case.
+// Returns the number of the base column of the column with this word; `columns` is the section's
+// number of columns. If the column has no base or an invalid one, returns some valid number, so
+// that the caller may load a column with it in any case.
 SLUICE_DEVICE u32 baseColumn(u32 word, u32 columns) {
     return SLUICE_MIN(SLUICE_MAX(filterWordBase(word), 1u), columns) - 1u;
 }

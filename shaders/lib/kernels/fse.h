@@ -3,16 +3,17 @@
 // one table per lane group.
 //
 // A table has 2^log *states*. Its description says how many of them each symbol has. Reading a
-// description is serial, because the width of each number depends on the numbers before. So one
-// lane reads a description, while other lanes read other descriptions. The whole group then builds
+// description is serial, because the width of each number depends on earlier numbers. So one lane
+// reads a description, while other lanes read other descriptions. The whole lane group then builds
 // a table, without a serial step:
 //
 // Zstandard deals the states out to the symbols by a walk through the table in strides of an odd
 // number w: step s of the walk reaches place s * w modulo 2^log. Place p is therefore reached at
 // step p * v modulo 2^log, where v is the inverse of w (fseInverse). Symbols that occur less than
-// once have the last places of the table, which the walk leaves out. The steps that would reach
-// these places are marked. The number of marks before a step gives its number among the steps that
-// are not left out, and a table of slots (slots.h) gives the symbol of that number.
+// once have the last places of the table, which the walk leaves out. A bit set has the steps that
+// would reach these places. A step's number minus the number of bits set before it is the step's
+// rank among the steps that are not left out. A table of slots (slots.h) gives the symbol of that
+// rank.
 //
 // The states of a symbol are numbered in the order of their places. For 32 places at a time,
 // ballots count the places that have the same symbol, and a count for each symbol is carried on to
@@ -47,7 +48,7 @@ SLUICE_DEVICE u32 fseEntry(u32 symbol, u32 count, bool low) {
     return symbol | count << 8 | u32(low) << 31;
 }
 
-// Returns the 32 bits from bit `at` on of a list of `count` words; bits behind the list are 0.
+// Returns the 32 bits from bit `at` on of a list of `count` words; bits past the list's end are 0.
 SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
     u32 low = 0u, high = 0u, word = at >> 5;
     if (word < count) low = loadWord(words, word);
@@ -57,7 +58,7 @@ SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
 
 SLUICE_CONSTANT u32 kFseLongest = 1024u; // in bytes; no description is longer
 // Most steps of the loop that reads a description. There are at most 597: 256 values, a repeat code
-// below 3 behind each, and 85 repeat codes of 3, each of which skips three symbols.
+// below 3 after each, and 85 repeat codes of 3, each of which skips three symbols.
 SLUICE_CONSTANT u32 kFseSteps = 640u;
 
 // One lane calls this to read a description at `address`, which may have any alignment, of at most
@@ -70,7 +71,7 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
         count = (end + 31u) >> 5;
     FseDescription d;
     d.log = (fseBits(words, count, at) & 15u) + SLUICE_FSE_LOG_MIN;
-    // Without bytes the first word has none of the description.
+    // Without any bytes d.log is meaningless, so the size is tested before it.
     d.status = size == 0u                ? SLUICE_ST_TRUNCATED
                : d.log > maxLog          ? SLUICE_ST_BAD_CODE
                : 1u << d.log > maxStates ? SLUICE_ST_TOO_LONG
@@ -84,7 +85,7 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
     for (u32 i = 0u; i < kFseSteps && d.status == SLUICE_ST_OK && left != 0u; ++i) {
         u32 bits = fseBits(words, count, at);
         bool tooMany = !zeros && symbol >= maxSymbols;
-        // A repeat code says that the next 0 to 3 symbols do not occur. Behind a 3 stands another
+        // A repeat code says that the next 0 to 3 symbols do not occur. After a 3 comes another
         // repeat code.
         if (zeros) {
             u32 repeat = bits & 3u;
@@ -120,13 +121,14 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
 }
 
 // -----------------------------------------------------------------------------------------------
-// To build a table, all lanes of the group call fseBegin, then fseRow for each 32 symbols, in
-// order, then fseStates. `on` is false in fseBegin and fseStates for a group without a table, which
-// calls them only because groups in lockstep run together. The caller must have checked the counts:
-// in groups that are `on` they add up to 2^log, and log is 5 .. 9.
+// To build a table, all lanes of the lane group call fseBegin, then fseRow for each 32 symbols, in
+// order, then fseStates. A lane group without a table passes `on` = false to fseBegin and
+// fseStates; it calls them only because lane groups in lockstep run together. The caller must have
+// checked the counts: in lane groups that are `on` they add up to 2^log, and log is 5 .. 9.
 
-// In x a bit is set for each step at which the walk leaves a place out; y is the number of bits
-// that are set in the words before this one.
+// The walk through the table leaves out the places of symbols that occur less than once. x has a
+// bit for each of 32 steps of the walk, set if the step would reach such a place. y is the number
+// of bits set in the x of earlier entries.
 SLUICE_SHARED u32x2 sFseSkipped[kGroupsPerWorkgroup * 16u];
 
 struct FseTable {
@@ -136,7 +138,7 @@ struct FseTable {
     bool zeroLow; // symbol 0 occurs less than once
 };
 
-// Returns the inverse of the walk's step, modulo 2^log.
+// Returns the inverse modulo 2^log of the walk's stride, an odd number of places per step.
 SLUICE_DEVICE u32 fseInverse(u32 log) {
     // An odd number is its own inverse modulo 8, so the first 3 bits of `inverse` are right. Each
     // of the two Newton steps doubles the number of right bits, to 12; log is at most 9.
@@ -176,18 +178,18 @@ SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u3
     table.zeroLow = table.zeroLow || votes.y != 0u;
 }
 
-// Writes the 2^log states to `states`. A state is a word: in its low half the number to which the
-// bits that are read are added to get the next state, the symbol from bit 16 on, and the number of
-// bits to read from bit 24 on. An includer that keeps states in another form defines
-// SLUICE_FSE_STORE, to which `states` then has a meaning of its own.
+// Writes the 2^log states to `states`. A state is a word: the symbol is in bits 16 .. 23, and the
+// number of bits to read is in bits 24 and up. The next state is the low half plus the value of
+// these bits. An includer that keeps states in another form defines its own SLUICE_FSE_STORE, for
+// which `states` may then mean something else.
 #ifndef SLUICE_FSE_STORE
 #define SLUICE_FSE_STORE(states, place, base, symbol, bits)                                        \
     storeWord(states, place, (base) | (symbol) << 16 | (bits) << 24)
 #endif
 SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits, u64 states) {
-    // slotsFill gives slot s the symbol of step s of the walk, counted without the steps that are
-    // left out. The last slots already have the symbols that occur less than once, at their places
-    // in the table.
+    // slotsFill gives slot s the symbol of step s of the walk. It counts only steps that the walk
+    // does not leave out. The last slots already have the symbols that occur less than once, at
+    // their places in the table.
     slotsFill(table.slots, on);
     u32 lane = lgLane(), words = table.group * 16u, before, sum;
     lgScan(lane < 16u ? u32(bitCount(sFseSkipped[words + (lane & 15u)].x)) : 0u, before, sum);
@@ -202,7 +204,7 @@ SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits,
         u32 turn = walk - skipped.y - u32(bitCount(skipped.x & ((1u << (walk & 31u)) - 1u)));
         u32 at = place >= end ? place : turn;
         u32 symbol = slotAt(table.slots.memory, at & ((1u << SLUICE_FSE_LOG_MAX) - 1u));
-        // Symbol 0 cannot mark its slot, since 0 means that there is no mark.
+        // Symbol 0 cannot be stored in its slot, since 0 there means that no symbol begins.
         symbol = table.zeroLow && place == size - 1u ? 0u : symbol;
         u32 same = fseSame(symbol, symbolBits),
             next = symbolAt(table.slots.memory, symbol) & 0xffffu;

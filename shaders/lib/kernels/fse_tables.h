@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds FSE tables from descriptions or from counts. A lane group builds tablesPerGroup tables.
 // First each lane reads one description and stores the symbols where the table's states will be.
-// Then the whole group builds the tables one by one (fse.h).
+// Then the whole lane group builds the tables one by one (fse.h).
 //
 // The includer provides what fse.h needs, and regions (region_params.glsl, region.cuh). It also
 // defines slotMemory(group), which returns where a lane group's slots are in shared memory;
@@ -39,7 +39,7 @@ SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
 }
 
 // Checks the counts and finds log2 of their sum and the last symbol that occurs. All lanes of the
-// group call it; each looks at every 32nd count. Returns a status.
+// lane group call it; each looks at every 32nd count. Returns a status.
 SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool on,
                               SLUICE_OUT(u32, log), SLUICE_OUT(u32, lastSymbol)) {
     u32 symbols = on ? lowWord(region.sourceSize) / 2u : 0u, sum = 0u, bad = 0u;
@@ -59,8 +59,8 @@ SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
     return 1u << log > statesIn(region.size) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
 
-// Reads the description of table `index`. Returns a word with the number of its entries, log2 of
-// its states from bit 9 on, and a status from bit 13 on.
+// Reads the description of table `index`. Returns a word with the number of its entries in the
+// lowest 9 bits, log2 of its number of states from bit 9 on, and a status from bit 13 on.
 SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     Region region = loadRegion(p, index);
     u32 status = checkRegion(p, region, false);
@@ -73,8 +73,8 @@ SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
 }
 
 // Builds the tables of one lane group. `group` is the lane group's number in the dispatch,
-// groupHere its number in the workgroup. `counts` says that the sources are counts and not
-// descriptions.
+// groupHere its number in the workgroup. With `counts`, a source is an array of the symbols'
+// normalized counts instead of an encoded description of them.
 SLUICE_DEVICE void fseTables(SLUICE_IN(FseTablesParams) p, u32 group, u32 groupHere, bool counts) {
     u32 first = group * p.tablesPerGroup, last = regionCount(p), known = 0u;
     u32 symbolBits = u32(findMSB((p.maxSymbols - 1u) | 1u)) + 1u;

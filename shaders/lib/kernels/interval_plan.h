@@ -23,7 +23,7 @@ SLUICE_KERNEL_BEGIN
 SLUICE_CONSTANT u32 kRun = SLUICE_INTERVAL_ROUND / kThreads;
 SLUICE_CONSTANT u32 kRunsPerBatch = SLUICE_INTERVAL_BATCH / kRun;
 
-// Returns the sum of `count` counts, at most kRun.
+// Returns the sum of the `count` counts at address `counts`. `count` is at most kRun.
 SLUICE_DEVICE Sum sumRun(u64 counts, u32 count) {
     Sum sum = Sum(0u);
     if (count == kRun && (lowWord(counts) & 15u) == 0u) {
@@ -41,8 +41,8 @@ SLUICE_DEVICE Sum sumRun(u64 counts, u32 count) {
     return sum;
 }
 
-// Sums up group `group` of the counts. Stores the sums before each of its batches within the group,
-// and the group's sum.
+// Sums up group `group` of the counts. For each of its batches, stores the sum of the group's
+// counts before the batch. Also stores the group's sum.
 SLUICE_DEVICE void sumGroup(SLUICE_IN(IntervalParams) p, u32 group) {
     u64 prefixes = u64Of(p.prefixes);
     u32 count = listCount(p), rounds = intervalGroupSize(p.maxCount) / SLUICE_INTERVAL_ROUND;

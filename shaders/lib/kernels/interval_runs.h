@@ -20,8 +20,8 @@ SLUICE_DEVICE bool offsetWithin(u64 position, u32 elementSize, u64 bytes, u64 si
 }
 
 // Returns after how many bytes to split an interval of `bytes` bytes that goes to the address
-// `target`. The caller would like to split it after `place` bytes. The split is moved up to the
-// next sector of the destination, so that one lane group writes all of a sector.
+// `target`. The caller would like to split it after `place` bytes; kNull: nowhere. The split is
+// moved up to the next sector of the destination, so that one lane group writes all of a sector.
 SLUICE_DEVICE u64 cutAt(u64 target, u64 place, u64 bytes) {
     if (place == kNull) return place;
     place = add64(place, (0u - (lowWord(target) + lowWord(place))) & (kSector - 1u));
@@ -34,8 +34,8 @@ struct Piece {
     u32 bytes;
 };
 
-// A piece as a run: its bytes are counted from the start of the destination's sector in which the
-// piece begins.
+// A piece whose bytes are counted from the start of the sector in which it begins. Sectors are
+// those of the destination.
 struct Run {
     // The addresses of byte 0 of the run. `target` is a multiple of kSector; `source` is rounded
     // down to a multiple of 16.

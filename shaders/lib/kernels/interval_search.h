@@ -12,12 +12,12 @@
 
 SLUICE_KERNEL_BEGIN
 
-// One entry for each interval of a round that has elements: x is the interval's index; y is what to
-// add to an element's index in the round to get the element's rank.
+// One entry for each interval with elements in a round. x is the interval's index. y plus an
+// element's index in the round is the element's rank, that is, its index in the interval.
 SLUICE_SHARED u32x2 sOwners[kThreads];
 
-// Finds the elements of a round, in which each lane has one interval, `own`. In a shader, all lane
-// groups of a workgroup must call it together.
+// Finds and stores the interval and the rank of each element of a round, in which each lane has one
+// interval, `own`. In a shader, all lane groups of a workgroup must call this together.
 SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) own) {
     u32 to = min(own.to, p.capacity - min(p.capacity, own.before));
     u32 elements = to - min(own.from, to), start, total;
@@ -25,8 +25,8 @@ SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) 
     u32 owners = lgBallotScan(has, elements, start, total);
     if (!wgAny(owners != 0u)) return;
 
-    // The elements of a round are consecutive, so the place of the first one in the output gives
-    // the places of all.
+    // The elements of a round are consecutive, so the output position of the first one gives the
+    // positions of all.
     u32 element = own.before + own.from;
     lgShare(element);
     u64 target = mul64(lgShared(element, u32(max(findLSB(owners), 0))), 4u);
@@ -35,7 +35,8 @@ SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) 
     if (has)
         sOwners[lgFirst() + u32(bitCount(owners & lgLanesBelow()))] =
             makeU32x2(own.index, own.from - start);
-    // There is room for kMarks marks, so kMarks elements are found at a time.
+    // Shared memory has bits to mark the beginnings of intervals among kMarks elements, so the loop
+    // takes that many at a time.
     for (u32 window = 0u; wgAny(window < total); window += kMarks) {
         clearMarks();
         if (has && start - window < kMarks) setMark(start - window);

@@ -13,9 +13,9 @@
 
 SLUICE_KERNEL_BEGIN
 
-// To build a table, all lanes of the group call slotsBegin, then slotsRow for each 32 symbols, in
-// order, then slotsFill. Lane groups in lockstep make these calls together, as often as the largest
-// of their tables needs; `on` is false where a lane or group has nothing to add.
+// To build a table, all lanes of the lane group call slotsBegin, then slotsRow for each 32 symbols,
+// in order, then slotsFill. Lane groups in lockstep make these calls together, as often as the
+// largest of their tables needs; a lane or lane group with nothing to add passes `on` = false.
 struct SlotTable {
     SlotMemory memory;
     u32 log, sum; // sum: how many slots have been given so far
@@ -26,7 +26,7 @@ SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
     table.memory = memory;
     table.log = log;
     table.sum = 0u;
-    // This barrier waits until all lanes are done with the table before this one.
+    // This barrier waits until all lanes are done with the previous table.
     lgBarrierShared();
     u32 words = on ? 1u << log >> 2 : 0u;
     for (u32 row = 0u; row < words; row += 32u)
@@ -35,7 +35,7 @@ SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
     return table;
 }
 
-// Gives this lane's symbol the next `count` slots, and marks the first of them.
+// Gives this lane's symbol the next `count` slots, and stores the symbol in the first of them.
 SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol, u32 count) {
     u32 before, sum;
     lgScan(on ? count : 0u, before, sum);
@@ -47,7 +47,7 @@ SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol,
     table.sum += sum;
 }
 
-// Gives every slot without a mark the symbol of the slot before it. Returns whether exactly 2^log
+// Gives every slot that is still 0 the symbol of the slot before it. Returns whether exactly 2^log
 // slots were given.
 SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
     lgBarrierShared();
@@ -57,7 +57,7 @@ SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
         u32 marks = slotWord(table.memory, from + i);
         if (marks != 0u) last = marks >> (u32(findMSB(marks)) & 24u) & 255u;
     }
-    // The last mark before this lane's slots is that of the nearest lower lane that has one.
+    // The last symbol before this lane's slots comes from the nearest lower lane that has any.
     u32 below = lgBallot(last != 0u) & lgLanesBelow();
     lgShare(last);
     u32 symbol = lgShared(last, below != 0u ? u32(findMSB(below)) : 0u);

@@ -11,7 +11,8 @@ SLUICE_KERNEL_BEGIN
 
 // Sets word `index` of the statuses; `count` is the number of tiles, at most 2^24.
 SLUICE_DEVICE void beginStatus(u64 status, u32 count, u32 index) {
-    // Behind the statuses stand the number of failed tiles and the index of the first of them.
+    // After the statuses come the number of failed tiles and the index of the first one, ~0 if
+    // there is none.
     u32 value = index < count ? SLUICE_ST_PENDING : index == count ? 0u : 0xffffffffu;
     if (index < count + 2u) storeWord(status, index, value);
 }

@@ -14,8 +14,8 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Words of a SluiceStreamResult, of which each stream has one, and words of the SluiceStreamSummary
-// behind them.
+// The indices of words in a SluiceStreamResult, which each stream has, and in the
+// SluiceStreamSummary after all results.
 SLUICE_CONSTANT u32 kStatus = 0u, kFirstTile = 1u, kTileCount = 2u, kSize = 3u, kResultWords = 4u;
 SLUICE_CONSTANT u32 kFailedStreams = 0u, kFirstFailedStream = 1u, kTilesDecoded = 2u,
                     kTilesNeeded = 3u;
@@ -38,10 +38,12 @@ SLUICE_DEVICE u32 wgFound(u32 found) {
 // Properties of a stream, the same in all invocations.
 struct TileStream {
     u64 source, sourceSize, destination, destinationSize; // addresses and bytes
-    u32 tileCount, lastSize, size;                        // size: bytes of the decoded stream
+    // lastSize: the decoded bytes of the last tile. size: those of the whole stream.
+    u32 tileCount, lastSize, size;
 };
 
-// Returns the bytes of a range behind an offset, 0 if the offset is outside.
+// Returns how many bytes a range of `size` bytes has from `offset` on; 0 if `offset` is past its
+// end.
 SLUICE_DEVICE u64 bytesFrom(u64 offset, u64 size) {
     return less64(size, offset) ? wide(0u) : sub64(size, offset);
 }
@@ -91,8 +93,8 @@ SLUICE_DEVICE u32 readHeader(SLUICE_IN(TileStreamsParams) p, u32 index,
 SLUICE_DEVICE u32 tableEntry(SLUICE_IN(TileStream) stream, u32 i) {
     return loadWord(add64(stream.source, 8u), i);
 }
-// Returns the offset of tile i's compressed bytes behind the table. Tile 0 begins at 0 and has no
-// entry of its own: entry 0 is the compressed size of the last tile.
+// Returns the offset of tile i's compressed bytes, counted from the end of the table. Tile 0 begins
+// at 0 and has no entry of its own: entry 0 is the compressed size of the last tile.
 SLUICE_DEVICE u32 tileBegin(SLUICE_IN(TileStream) stream, u32 i) {
     return i == 0u ? 0u : tableEntry(stream, i);
 }
@@ -110,7 +112,7 @@ SLUICE_DEVICE bool isBadEntry(SLUICE_IN(TileStream) stream, u32 i) {
 }
 
 // Checks the rules about the table as a whole. Returns SLUICE_STREAM_ST_PENDING if none is broken,
-// otherwise the stream's status. bytesMayFollow: the source goes on behind the stream.
+// otherwise the stream's status. bytesMayFollow: the source may have more bytes after the stream.
 SLUICE_DEVICE u32 checkEnd(SLUICE_IN(TileStream) stream, bool bytesMayFollow) {
     u64 end = wide(8u + 4u * stream.tileCount);
     if (stream.tileCount != 0u) {
@@ -123,7 +125,7 @@ SLUICE_DEVICE u32 checkEnd(SLUICE_IN(TileStream) stream, bool bytesMayFollow) {
                                                              : SLUICE_STREAM_ST_PENDING;
 }
 
-// All loops over a stream's tiles count from 0, because lavapipe of Mesa 22.3 drops the code behind
+// All loops over a stream's tiles count from 0, because lavapipe of Mesa 22.3 drops the code after
 // a loop that counts from the invocation's number on (docs/portability.md).
 
 // Does the pass CHECK for stream `index`; `there` says that the list has a stream with this number.
@@ -153,7 +155,8 @@ SLUICE_DEVICE void checkStream(SLUICE_IN(TileStreamsParams) p, u32 index, bool t
     storeWord(u64Of(p.counts), index, tileCount);
 }
 
-// Does the pass WRITE for stream `index`: writes the regions of its tiles.
+// Does the pass WRITE for stream `index`: writes the region of each of its tiles, that is, an entry
+// of the list that is decoded next.
 SLUICE_DEVICE void writeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
     u64 result = add64(u64Of(p.results), mul64(index, 4u * kResultWords));
     u64 summary = add64(u64Of(p.results), mul64(p.maxStreamCount, 4u * kResultWords));
@@ -164,7 +167,8 @@ SLUICE_DEVICE void writeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
         if (index + 1u == p.maxStreamCount) storeWord(summary, kTilesNeeded, first + tiles);
         if (tiles != 0u && !fits) {
             storeWord(result, kStatus, SLUICE_STREAM_ST_NO_TILES);
-            // Only the tiles of the streams before this one are decoded.
+            // The list of regions is full, so only the tiles of the streams before this one are
+            // decoded.
             atomicMinWord(summary, kTilesDecoded, first);
         }
     }
@@ -222,7 +226,7 @@ SLUICE_DEVICE void tileStreams(SLUICE_IN(TileStreamsParams) p, u32 index) {
         if (word < p.zeroedWords) storeWord(u64Of(p.zeroed), word, 0u);
         if (index == 0u && wgInvocation() == 0u) {
             u64 summary = add64(u64Of(p.results), mul64(p.maxStreamCount, 4u * kResultWords));
-            // The pairs that maxStreamCount leaves out have failed.
+            // If the list has more than maxStreamCount pairs, the rest of them count as failed.
             u32 left = p.hasPairs == 0u ? 0u : loadWord(u64Of(p.streamCount), 0u) - count;
             storeWord(summary, kFailedStreams, left);
             storeWord(summary, kFirstFailedStream, left == 0u ? 0xffffffffu : count);

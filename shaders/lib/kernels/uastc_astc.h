@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// ASTC 4x4 from UASTC (docs/uastc.md, 3): the same block in another order of bits. The host, GLSL
-// and CUDA compile this text, as uastc_block.h.
+// Turns UASTC into ASTC 4x4 (docs/uastc.md, 3): the same values in another order of bits. The host,
+// GLSL and CUDA compile this text.
 //
-// The includer also provides reverseBits.
+// The includer provides reverseBits and what uastc_block.h needs.
 #ifndef SLUICE_KERNELS_UASTC_ASTC_H
 #define SLUICE_KERNELS_UASTC_ASTC_H
 
@@ -10,14 +10,15 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Returns whether a subset's endpoints must change places: ASTC would contract the blue of
-// endpoints whose low one is the brighter one.
+// Returns whether a subset's endpoints must change places. If the low endpoint is brighter, an ASTC
+// decoder would take both for endpoints with contracted blue.
 SLUICE_DEVICE bool uastcSwaps(SLUICE_IN(UastcEnds) ends) {
     return (ends.high & 255u) + (ends.high >> 8 & 255u) + (ends.high >> 16 & 255u) <
            (ends.low & 255u) + (ends.low >> 8 & 255u) + (ends.low >> 16 & 255u);
 }
 
-// Returns the weights with those of a subset inverted.
+// Returns the weights, with those of the texels of `subset` inverted, because the endpoints of that
+// subset change places.
 SLUICE_DEVICE UastcBits uastcInverted(SLUICE_IN(UastcBits) weights, SLUICE_IN(UastcShape) shape,
                                       u32 subset) {
     UastcBits inverted = weights;
@@ -33,7 +34,7 @@ SLUICE_DEVICE UastcBits uastcInverted(SLUICE_IN(UastcBits) weights, SLUICE_IN(Ua
         inverted.x ^= texels * 3u;
         return inverted;
     }
-    // Mode 2 has three bits.
+    // Only mode 2 is left, whose weights have three bits.
     texels = uastcEven(texels);
     u32 low = uastcTriple(texels & 255u), high = uastcTriple(texels >> 8);
     inverted.x ^= low | high << 24;
@@ -53,7 +54,7 @@ SLUICE_DEVICE UastcBits uastcAstc(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
         return astc;
     }
     UastcBits weights = uastcWeights(block, shape);
-    u32 swaps = 0u; // a bit for each subset
+    u32 swaps = 0u; // bit k is set if the endpoints of subset k change places
     if (shape.components != 2u) {
         SLUICE_DONT_UNROLL
         for (u32 k = 0u; k < 3u; ++k) {
@@ -71,7 +72,8 @@ SLUICE_DEVICE UastcBits uastcAstc(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
         uastcPut(astc, 13u, kUastcSeeds[shape.pattern] | format << 12);
         at = 29u;
     }
-    // The endpoints. The bits of a group's digits are spread between the low bits of its values.
+    // Stores the endpoints, `group` values at a time. The high digits (trits or quints) of a group
+    // have one common code. ASTC stores a few bits of this code after the low bits of each value.
     u32 each = 2u * shape.components, count = each * shape.subsets,
         group = shape.radix == 3u   ? 5u
                 : shape.radix == 5u ? 3u
@@ -79,7 +81,8 @@ SLUICE_DEVICE UastcBits uastcAstc(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
     SLUICE_DONT_UNROLL
     for (u32 first = 0u; first < 18u; first += group) {
         if (first >= count) break;
-        // Digits have 4 bits of a word each; low bits have 6 where there is more than one value.
+        // `digits` has 4 bits for each value of the group. `lows` has 6 bits for each value if the
+        // group has several.
         u32 digits = 0u, lows = 0u, code = 0u;
         SLUICE_DONT_UNROLL
         for (u32 k = 0u; k < 5u; ++k) {
@@ -93,7 +96,7 @@ SLUICE_DEVICE UastcBits uastcAstc(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
             code = uastcTrits(digits & 15u, digits >> 4 & 15u, digits >> 8 & 15u,
                               digits >> 12 & 15u, digits >> 16);
         if (shape.radix == 5u) code = uastcQuints(digits & 15u, digits >> 4 & 15u, digits >> 8);
-        // How many bits of the digits stand behind each value's, 4 bits each.
+        // For each value, in 4 bits: how many bits of `code` come after its low bits.
         u32 parts = shape.radix == 3u ? 0x12122u : shape.radix == 5u ? 0x223u : 0u;
         SLUICE_DONT_UNROLL
         for (u32 k = 0u; k < 5u; ++k) {

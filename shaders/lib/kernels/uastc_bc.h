@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// BC1 and BC4 from the texels of a UASTC block (docs/uastc.md, 5), which BC3 and BC5 are made of.
-// The host, GLSL and CUDA compile this text, in 32-bit integers alone, so all give the same blocks.
+// Makes BC1 and BC4 blocks, of which BC3 and BC5 consist, from the texels of a UASTC block
+// (docs/uastc.md, 5). The host, GLSL and CUDA compile this text. It uses 32-bit integers alone, so
+// that all of them make the same blocks.
 #ifndef SLUICE_KERNELS_UASTC_BC_H
 #define SLUICE_KERNELS_UASTC_BC_H
 
@@ -8,7 +9,7 @@
 
 SLUICE_KERNEL_BEGIN
 
-// BC4 of the component at bit `shift` of the texels.
+// Makes a BC4 block of the component that begins at bit `shift` of each texel.
 SLUICE_DEVICE UastcHalf uastcBc4(SLUICE_IN(UastcTexels) texels, u32 shift) {
     u32 most = 0u, least = 255u;
     SLUICE_UNROLL
@@ -36,8 +37,8 @@ SLUICE_DEVICE UastcHalf uastcBc4(SLUICE_IN(UastcTexels) texels, u32 shift) {
     return bc4;
 }
 
-// Returns a block of two 5:6:5 colours and indices for first > second. Equal and exchanged colours
-// are turned into this form, which has four colours.
+// Returns a BC1 block of two 5:6:5 colours and indices. BC1 has four colours only if its first
+// colour is above its second, so equal or exchanged colours are changed accordingly.
 SLUICE_DEVICE UastcHalf uastcBc1Block(u32 first, u32 second, u32 indices) {
     UastcHalf bc1;
     if (first == second) {
@@ -67,7 +68,8 @@ SLUICE_DEVICE UastcHalf uastcBc1Solid(u32 colour) {
                          uastc565(r >> 5 & 31u, g >> 22, b >> 5 & 31u), 0xaaaaaaaau);
 }
 
-// The block's own endpoints and weights, which a hint says are good for BC1.
+// Makes a BC1 block from the UASTC block's own endpoints and weights. A hint in the block says that
+// these suit BC1.
 SLUICE_DEVICE UastcHalf uastcBc1Hinted(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShape) shape,
                                        SLUICE_IN(UastcAllEnds) all) {
     UastcBits weights = uastcWeights(block, shape);
@@ -86,7 +88,7 @@ SLUICE_DEVICE UastcHalf uastcBc1Hinted(SLUICE_IN(UastcBits) block, SLUICE_IN(Uas
                                     : weight < 16u ? 1u
                                     : weight < 26u ? 2u
                                                    : 3u);
-        indices |= (0x78u >> 2u * third & 3u) << 2u * i; // 0 2 3 1
+        indices |= (0x78u >> 2u * third & 3u) << 2u * i; // thirds 0 1 2 3 are indices 0 2 3 1
         weights.x = funnelRight(weights.x, weights.y, each);
         weights.y = funnelRight(weights.y, weights.z, each);
         weights.z >>= each;
@@ -117,8 +119,9 @@ SLUICE_DEVICE int uastcDot(SLUICE_IN(UastcColour) a, SLUICE_IN(UastcColour) b) {
 }
 SLUICE_DEVICE int uastcAbs(int value) { return value < 0 ? -value : value; }
 
-// Ends of a line through colours, and for each texel how many thirds of the way from `second` to
-// `first` it lies, two bits each. error: the sum of squared errors, in ninths.
+// A line between two 5:6:5 colours, on which each texel is moved to one of four points. `thirds`
+// has two bits for each texel: how many thirds of the way from `second` to `first` its point lies.
+// `error` is nine times the sum of squared errors.
 struct UastcLine {
     u32 first, second, thirds, error;
 };
@@ -150,7 +153,8 @@ SLUICE_DEVICE UastcLine uastcLine(SLUICE_IN(UastcTexels) texels, u32 first, u32 
     return line;
 }
 
-// Returns the axis along which the texels differ most: power iterations on their covariance.
+// Returns the axis along which the texels differ most, by power iterations on their covariance
+// matrix.
 SLUICE_DEVICE UastcColour uastcAxis(SLUICE_IN(UastcTexels) texels) {
     UastcColour sum;
     sum.r = sum.g = sum.b = 0;
@@ -161,7 +165,7 @@ SLUICE_DEVICE UastcColour uastcAxis(SLUICE_IN(UastcTexels) texels) {
         sum.g += texel.g;
         sum.b += texel.b;
     }
-    int rr = 0, rg = 0, rb = 0, gg = 0, gb = 0, bb = 0; // below 2^29
+    int rr = 0, rg = 0, rb = 0, gg = 0, gb = 0, bb = 0; // the covariances, times 256: below 2^29
     SLUICE_UNROLL
     for (u32 i = 0u; i < 16u; ++i) {
         UastcColour texel = uastcColour(texels.t[i]);
@@ -173,7 +177,8 @@ SLUICE_DEVICE UastcColour uastcAxis(SLUICE_IN(UastcTexels) texels) {
         gb += g * b;
         bb += b * b;
     }
-    // The covariances are brought below 2^13, and the axis always below 2^12.
+    // Covariances are scaled to below 2^13 and the axis always to below 2^12, so that no product
+    // overflows.
     int most = SLUICE_MAX(SLUICE_MAX(rr, gg), SLUICE_MAX(bb, 1)), divisor = (most >> 13) + 1;
     rr /= divisor;
     rg /= divisor;
@@ -212,17 +217,18 @@ SLUICE_DEVICE UastcColour uastcAxis(SLUICE_IN(UastcTexels) texels) {
     return axis;
 }
 
-// Returns one component of the end that fits best: numerator / denominator, in thirds, in `most`
-// steps.
+// Returns one component of the endpoint that fits best. As an 8-bit value it is 3 * numerator /
+// denominator; the result is scaled to 0 .. most.
 SLUICE_DEVICE u32 uastcFitted(int numerator, int denominator, int most) {
     int positive = SLUICE_MAX(numerator, 0);
     return u32(SLUICE_MIN((6 * most * positive + 255 * denominator) / (510 * denominator), most));
 }
 
-// Moves the ends to where the sum of squared errors is least for the line's thirds.
+// Moves the ends to where the sum of squared errors is least while the thirds stay the same.
+// Returns the line as it was if that does not reduce its error.
 SLUICE_DEVICE UastcLine uastcRefined(SLUICE_IN(UastcTexels) texels, SLUICE_IN(UastcLine) line) {
-    int aa = 0, ab = 0, bb = 0; // of the parts, in thirds, that the ends have in the texels
-    UastcColour a, b;           // the sums of texels, times these
+    int aa = 0, ab = 0, bb = 0; // sums of products of the ends' weights, in thirds
+    UastcColour a, b;           // sums of texels, times these weights
     a.r = a.g = a.b = b.r = b.g = b.b = 0;
     SLUICE_UNROLL
     for (u32 i = 0u; i < 16u; ++i) {
@@ -251,8 +257,8 @@ SLUICE_DEVICE UastcLine uastcRefined(SLUICE_IN(UastcTexels) texels, SLUICE_IN(Ua
     return line;
 }
 
-// BC1 of texels without a hint: a line along the axis between the two texels that are outermost,
-// moved twice.
+// Makes a BC1 block without a hint: takes the line between the two outermost texels along the axis,
+// and refines it twice.
 SLUICE_DEVICE UastcHalf uastcBc1Fitted(SLUICE_IN(UastcTexels) texels) {
     UastcColour axis = uastcAxis(texels);
     int most = -0x7fffffff, least = 0x7fffffff;
@@ -274,7 +280,7 @@ SLUICE_DEVICE UastcHalf uastcBc1Fitted(SLUICE_IN(UastcTexels) texels) {
     UastcLine line = uastcLine(texels, uastcTo565(high), uastcTo565(low));
     line = uastcRefined(texels, line);
     line = uastcRefined(texels, line);
-    // From thirds 0 1 2 3 to the indices 1 3 2 0.
+    // Turns thirds 0 1 2 3 into indices 1 3 2 0.
     u32 even = line.thirds & 0x55555555u, odd = line.thirds >> 1 & 0x55555555u;
     return uastcBc1Block(line.first, line.second, (odd ^ 0x55555555u) | (even ^ odd) << 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// BC7 from UASTC (docs/uastc.md, 4). What UASTC stores is turned into what BC7 stores without a
-// look at the texels. The host, GLSL and CUDA compile this text, as uastc_block.h.
+// Turns UASTC into BC7 (docs/uastc.md, 4). Endpoints and weights are converted as they are stored;
+// texels are not decoded. The host, GLSL and CUDA compile this text.
 #ifndef SLUICE_KERNELS_UASTC_BC7_H
 #define SLUICE_KERNELS_UASTC_BC7_H
 
@@ -8,12 +8,14 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Returns the p-bit of an endpoint whose components have 8 bits with it.
+// An endpoint's p-bit is the lowest bit that all of its components share. Returns it for components
+// of 8 bits, p-bit included: the lowest bit that most of the components have.
 SLUICE_DEVICE u32 uastcP8(u32 end, u32 components) {
     u32 odd = end & (components == 3u ? 0x10101u : 0x1010101u);
     return odd * 0x1010101u >> 24 > components >> 1 ? 1u : 0u;
 }
-// Returns the p-bit of an endpoint of four components that have 6 bits with it.
+// Returns the p-bit with the smaller error, for an endpoint of four components of 6 bits, p-bit
+// included.
 SLUICE_DEVICE u32 uastcP6(u32 end) {
     u32 without = 0u, with = 0u;
     SLUICE_DONT_UNROLL
@@ -23,7 +25,8 @@ SLUICE_DEVICE u32 uastcP6(u32 end) {
     }
     return with < without ? 1u : 0u;
 }
-// Returns the p-bit that two endpoints of three components share, who have 7 bits with it.
+// Returns the p-bit with the smaller error, for two endpoints that share one. They have three
+// components of 7 bits, p-bit included.
 SLUICE_DEVICE u32 uastcP7(u32 low, u32 high) {
     u32 without = 0u, with = 0u;
     SLUICE_DONT_UNROLL
@@ -34,7 +37,7 @@ SLUICE_DEVICE u32 uastcP7(u32 low, u32 high) {
     }
     return with < without ? 1u : 0u;
 }
-// Returns what is stored of a component with 8 bits: uastcStored(value, 7, p).
+// Returns uastcStored(value, 7, p), with less arithmetic.
 SLUICE_DEVICE u32 uastcStored7(u32 value, u32 p) {
     return p != 0u ? value >> 1 : SLUICE_MIN(value + (value & 1u), 254u) >> 1;
 }
@@ -42,7 +45,8 @@ SLUICE_DEVICE u32 uastcStored7(u32 value, u32 p) {
 // Returns component `c` of an endpoint.
 SLUICE_DEVICE u32 uastcPart(u32 end, u32 c) { return end >> 8u * c & 255u; }
 
-// Mode 6: one subset. `low` and `high` are 7 bits of each component, with the p-bits below them.
+// Makes a block of BC7's mode 6, which has one subset. `low` and `high` have 7 bits of each
+// component, pLow and pHigh are the p-bits below these.
 SLUICE_DEVICE UastcBits uastcPutBc7Mode6(u32 low, u32 high, u32 pLow, u32 pHigh, u32 indices0,
                                          u32 indices1) {
     UastcBits bc7 = uastcNoBits(), indices = uastcNoBits();
@@ -62,7 +66,8 @@ SLUICE_DEVICE UastcBits uastcPutBc7Mode6(u32 low, u32 high, u32 pLow, u32 pHigh,
     return bc7;
 }
 
-// Mode 5: `low` and `high` are 7 bits of R, G and B, and 8 of A.
+// Makes a block of BC7's mode 5, which has separate indices for A. `low` and `high` have 7 bits of
+// R, G and B, and 8 of A.
 SLUICE_DEVICE UastcBits uastcPutBc7Mode5(u32 rotation, u32 low, u32 high, u32 colours, u32 alphas) {
     UastcBits bc7 = uastcNoBits();
     uastcPut(bc7, 5u, 1u | rotation << 1);
@@ -118,7 +123,8 @@ SLUICE_DEVICE UastcBits uastcBc7TwoPlanes(SLUICE_IN(UastcAllEnds) all, SLUICE_IN
     u32 shift = 8u * shape.selector, lows = 0u, highs = 0u;
     UastcEnds ends = all.first;
     u32 low = ends.low, high = ends.high;
-    // The component of the second plane changes places with alpha.
+    // The component of the second plane changes places with alpha, for which mode 5 has separate
+    // indices.
     u32 lowSwap = (low >> shift ^ low >> 24) & 255u, highSwap = (high >> shift ^ high >> 24) & 255u;
     if (shape.selector != 3u) {
         low ^= lowSwap << shift | lowSwap << 24;
@@ -141,7 +147,8 @@ SLUICE_DEVICE UastcBits uastcBc7TwoPlanes(SLUICE_IN(UastcAllEnds) all, SLUICE_IN
                             highs | (high & 0xff000000u), colours, alphas);
 }
 
-// One of BC7's subsets: which texels, and which of our subsets has its endpoints.
+// One of BC7's subsets: its texels (bit 2 i for texel i), the number of the UASTC subset that has
+// its endpoints, and its anchor: the texel whose index is stored without its highest bit.
 struct UastcSubset {
     u32 texels, ours, anchor;
 };
@@ -154,7 +161,7 @@ SLUICE_DEVICE UastcSubset uastcSubset(SLUICE_IN(UastcShape) shape, u32 k) {
         subset.texels = uastcTexelsOf(kUastcSplits[shape.pattern - kUastcSplit], k);
     else
         subset.texels = uastcTexelsOf(kUastcPatterns[shape.pattern], subset.ours);
-    if (shape.mode == 1u) { // one subset, which becomes two equal ones of split 0
+    if (shape.mode == 1u) { // one subset becomes two equal ones, by BC7's pattern 0
         subset.texels = k == 0u ? 0x05050505u : 0x50505050u;
         subset.ours = 0u;
         subset.anchor = 15u * k;
@@ -162,7 +169,7 @@ SLUICE_DEVICE UastcSubset uastcSubset(SLUICE_IN(UastcShape) shape, u32 k) {
     return subset;
 }
 
-// Modes 1, 2, 3 and 7: two or three subsets.
+// Makes a block of BC7's mode 1, 2, 3 or 7, which have two or three subsets.
 SLUICE_DEVICE UastcBits uastcBc7Subsets(SLUICE_IN(UastcAllEnds) all, SLUICE_IN(UastcShape) shape,
                                         SLUICE_IN(UastcBits) weights) {
     UastcBits bc7 = uastcNoBits(), indices = weights;
@@ -219,7 +226,8 @@ SLUICE_DEVICE UastcBits uastcBc7Subsets(SLUICE_IN(UastcAllEnds) all, SLUICE_IN(U
             uastcPut(bc7, at + (c * subsets + k) * 2u * bits, a | b << bits);
         }
     }
-    // The highest bits of the anchors' indices are 0 now, and not stored: first the last anchor's.
+    // The highest bit of each anchor's index is 0 now, and is not stored. The bit of the last
+    // anchor is removed first, so that the bits of the other anchors keep their positions.
     u32 split = shape.mode == 1u ? 15u << 12 : kUastcPartitions[shape.pattern],
         second = split >> 12 & 15u, third = subsets == 3u ? split >> 16 & 15u : 0u;
     if (subsets == 3u) uastcRemove(indices, each * SLUICE_MAX(second, third) + each - 1u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A block of UASTC: its fields, its endpoints, and its weights as one string of bits. The host,
-// GLSL and CUDA compile this text. Fields are read by shifts of the block's four words, so that no
-// word is indexed by data.
+// GLSL and CUDA compile this text. Fields are read by shifts of the block's four words. No word is
+// indexed by data, so the words can stay in registers.
 //
 // The includer provides funnelRight.
 #ifndef SLUICE_KERNELS_UASTC_BLOCK_H
@@ -22,7 +22,7 @@ SLUICE_DEVICE UastcBits uastcNoBits() {
     return bits;
 }
 
-// Returns 32 bits from bit `at` on; those behind bit 127 are 0.
+// Returns 32 bits from bit `at` on; those past bit 127 are 0.
 SLUICE_DEVICE u32 uastcWord(SLUICE_IN(UastcBits) bits, u32 at) {
     u32 word = at >> 5, low = word == 0u   ? bits.x
                               : word == 1u ? bits.y
@@ -36,7 +36,7 @@ SLUICE_DEVICE u32 uastcWord(SLUICE_IN(UastcBits) bits, u32 at) {
 SLUICE_DEVICE u32 uastcField(SLUICE_IN(UastcBits) bits, u32 at, u32 count) {
     return uastcWord(bits, at) & ((1u << count) - 1u);
 }
-// Puts `value` at bit `at` of bits that are 0 there. It ends at bit 127 or before.
+// Sets the bits from bit `at` on, which must be 0, to `value`, which must not reach beyond bit 127.
 SLUICE_DEVICE void uastcPut(SLUICE_INOUT(UastcBits, bits), u32 at, u32 value) {
     u32 word = at >> 5, shift = at & 31u, low = value << shift,
         high = (value >> 1) >> (31u - shift);
@@ -47,10 +47,10 @@ SLUICE_DEVICE void uastcPut(SLUICE_INOUT(UastcBits, bits), u32 at, u32 value) {
 }
 
 struct UastcShape {
-    u32 mode, pattern; // pattern: in kUastcPatterns; 0 if there is one subset
+    u32 mode, pattern; // pattern: index in kUastcPatterns; 0 if there is one subset
     u32 components, subsets, planes, lowBits, radix, weightBits;
     u32 digitsAt, lowAt, weightsAt;
-    u32 selector; // the component that the second plane is of; 4 if there is one plane
+    u32 selector; // the component that has the second plane; 4 if there is one plane
     u32 valid;    // 0: the block is invalid, and all other members are those of some valid block
 };
 
@@ -70,7 +70,7 @@ SLUICE_DEVICE UastcShape uastcShapeOfMode(SLUICE_IN(UastcBits) block, u32 mode) 
     shape.weightsAt = place >> 24;
     shape.pattern = uastcField(block, place & 255u, kind >> 24);
     shape.selector = shape.planes < 2u   ? 4u
-                     : shape.mode == 17u ? 3u // which is not stored
+                     : shape.mode == 17u ? 3u // always alpha, so it is not stored
                                          : uastcField(block, place & 255u, 2u);
     u32 first = shape.subsets == 3u ? kUastcThree : shape.mode == 7u ? kUastcSplit : 0u;
     u32 count = shape.subsets == 3u ? kUastcSplit - kUastcThree
@@ -101,14 +101,15 @@ SLUICE_DEVICE void uastcReplaceInvalid(SLUICE_INOUT(UastcBits, block),
     shape.valid = 0u;
 }
 
-// Returns value `i` of the endpoints as it is stored: digit << lowBits | low bits.
+// Returns value `i` of the endpoints before it is decoded to 8 bits: its lowest lowBits bits are
+// plain bits, and above them is a digit of base `radix`, if that is not 0.
 SLUICE_DEVICE u32 uastcValue(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShape) shape, u32 i) {
     u32 low = uastcField(block, shape.lowAt + i * shape.lowBits, shape.lowBits);
     if (shape.radix == 0u) return low;
     bool trits = shape.radix == 3u;
     u32 each = trits ? 5u : 3u, bits = trits ? 8u : 7u, group = i / each, place = i - group * each,
         at = shape.digitsAt + group * bits;
-    // The last group has fewer bits.
+    // The last group may have fewer digits, and so fewer bits.
     u32 digits = uastcField(block, at, SLUICE_MIN(bits, shape.lowAt - at));
     u32 below = trits ? (place == 0u   ? 1u
                          : place == 1u ? 3u
@@ -132,7 +133,7 @@ SLUICE_DEVICE UastcEnds uastcEnds(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
                                   u32 subset) {
     UastcEnds ends;
     ends.low = ends.high = 0u;
-    // The loop is not unrolled, for its body is long and inlined into every kernel.
+    // The loop is not unrolled, because its body is long and is inlined into every kernel.
     SLUICE_DONT_UNROLL
     for (u32 c = 0u; c < 4u; ++c) {
         if (c >= shape.components) break;
@@ -181,11 +182,12 @@ SLUICE_DEVICE UastcEnds uastcEndsOf(SLUICE_IN(UastcAllEnds) all, u32 subset) {
     return ends;
 }
 
-// Returns the mask of the lowest `count` bits of a string's word that has the bits from `first` on.
+// For the word with bits first .. first + 31 of a string of bits: returns the mask of its bits that
+// are among the string's lowest `count` bits.
 SLUICE_DEVICE u32 uastcMask(u32 first, u32 count) {
     return count <= first ? 0u : count - first >= 32u ? ~0u : (1u << (count - first)) - 1u;
 }
-// Puts a 0 between bits `at` - 1 and `at` of a string, or takes out bit `at`.
+// Inserts a 0 before bit `at` of a string of bits.
 SLUICE_DEVICE void uastcInsert(SLUICE_INOUT(UastcBits, bits), u32 at) {
     u32 x = uastcMask(0u, at), y = uastcMask(32u, at), z = uastcMask(64u, at);
     u32 bx = bits.x & ~x, by = bits.y & ~y, bz = bits.z & ~z;
@@ -193,6 +195,7 @@ SLUICE_DEVICE void uastcInsert(SLUICE_INOUT(UastcBits, bits), u32 at) {
     bits.y = (bits.y & y) | by << 1 | bx >> 31;
     bits.z = (bits.z & z) | bz << 1 | by >> 31;
 }
+// Removes bit `at` of a string of bits.
 SLUICE_DEVICE void uastcRemove(SLUICE_INOUT(UastcBits, bits), u32 at) {
     u32 x = uastcMask(0u, at), y = uastcMask(32u, at);
     u32 bx = bits.x >> 1 | bits.y << 31, by = bits.y >> 1 | bits.z << 31;
@@ -200,8 +203,8 @@ SLUICE_DEVICE void uastcRemove(SLUICE_INOUT(UastcBits, bits), u32 at) {
     bits.y = (bits.y & y) | (by & ~y);
 }
 
-// Returns the weights as a string of at most 80 bits: weightBits for each texel and plane, the
-// texels in order, the first plane's before the second's.
+// Returns the weights as a string of at most 80 bits: weightBits for each texel and plane. A
+// texel's weight of the first plane comes before that of the second.
 SLUICE_DEVICE UastcBits uastcWeights(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShape) shape) {
     u32 each = shape.weightBits * shape.planes;
     UastcBits weights;
@@ -209,7 +212,8 @@ SLUICE_DEVICE UastcBits uastcWeights(SLUICE_IN(UastcBits) block, SLUICE_IN(Uastc
     weights.y = uastcWord(block, shape.weightsAt + 32u);
     weights.z = uastcWord(block, shape.weightsAt + 64u);
     weights.w = 0u;
-    // The highest bit of each subset's first texel is not stored.
+    // In the first texel of each subset, the highest bit of a weight is 0 and is not stored. It is
+    // put back here.
     uastcInsert(weights, shape.weightBits - 1u);
     if (shape.planes == 2u) uastcInsert(weights, each - 1u);
     if (shape.subsets > 1u) {
@@ -223,7 +227,7 @@ SLUICE_DEVICE UastcBits uastcWeights(SLUICE_IN(UastcBits) block, SLUICE_IN(Uastc
     return weights;
 }
 
-// Returns the even bits of a word, or of two words, side by side.
+// Returns the 16 even bits of a word, side by side.
 SLUICE_DEVICE u32 uastcEven(u32 bits) {
     bits &= 0x55555555u;
     bits = (bits | bits >> 1) & 0x33333333u;
@@ -231,7 +235,7 @@ SLUICE_DEVICE u32 uastcEven(u32 bits) {
     bits = (bits | bits >> 4) & 0x00ff00ffu;
     return (bits | bits >> 8) & 0xffffu;
 }
-// Returns the lower two of every four bits, side by side.
+// Returns the lower two of every four bits of the two words, side by side.
 SLUICE_DEVICE u32 uastcEvenPairs(u32 low, u32 high) {
     low &= 0x33333333u;
     low = (low | low >> 2) & 0x0f0f0f0fu;
@@ -241,13 +245,13 @@ SLUICE_DEVICE u32 uastcEvenPairs(u32 low, u32 high) {
     high = (high | high >> 4) & 0x00ff00ffu;
     return ((low | low >> 8) & 0xffffu) | (high | high >> 8) << 16;
 }
-// Returns the texels of `pattern`, two bits each, that are of `subset`: a bit for each, at an even
-// place.
+// `pattern` has the subset of texel i in bits 2 i and 2 i + 1. Returns a word in which bit 2 i is
+// set if texel i belongs to `subset`.
 SLUICE_DEVICE u32 uastcTexelsOf(u32 pattern, u32 subset) {
     u32 other = pattern ^ subset * 0x55555555u;
     return ~(other | other >> 1) & 0x55555555u;
 }
-// Returns three times each of the lowest 8 bits.
+// Returns 24 bits, in which each of the lowest 8 bits is repeated three times.
 SLUICE_DEVICE u32 uastcTriple(u32 bits) {
     bits = (bits | bits << 8) & 0xf00fu;
     bits = (bits | bits << 4) & 0xc30c3u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// ETC1 and the alpha of ETC2 from the texels and hints of a UASTC block (docs/uastc.md, 5). The
-// host, GLSL and CUDA compile this text.
+// Makes ETC1 blocks and the alpha of ETC2 blocks from the texels and hints of a UASTC block
+// (docs/uastc.md, 5). The host, GLSL and CUDA compile this text.
 #ifndef SLUICE_KERNELS_UASTC_ETC_H
 #define SLUICE_KERNELS_UASTC_ETC_H
 
@@ -8,26 +8,29 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Returns the hints that are the same in all modes but that of one colour: of ETC1 flip (bit 0),
-// diff (1), both tables (2, 5), bias (8); table and multiplier of EAC (16).
+// Returns the hints for ETC encoders that a block of more than one colour has. They are fields,
+// each with its lowest bit in brackets. For ETC1: flip (0), diff (1), the two tables (2, 5), bias
+// (8). For EAC: table and multiplier (16).
 SLUICE_DEVICE u32 uastcHints(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShape) shape) {
     u32 at = kUastcKinds[shape.mode] >> 20 & 7u;
-    bool few = shape.mode >= 10u && shape.mode <= 12u; // these have neither bc1h1 nor bias
+    bool few = shape.mode >= 10u && shape.mode <= 12u; // without bias and second hint for BC1
     u32 hints = uastcField(block, at + (few ? 1u : 2u), 8u);
     if (!few) hints |= uastcField(block, at + 10u, 5u) << 8;
     return hints | uastcField(block, at + (few ? 9u : 15u), 8u) << 16;
 }
 
-// Returns by how much a hint moves component `c` of a half of the block.
+// Returns by how much the hint `bias` moves component `c` of the base colour of half `part` of the
+// block.
 SLUICE_DEVICE int uastcBias(u32 bias, u32 part, u32 c) {
     if (bias == 10u) return -2;
-    // These move all components of one half or of both.
+    // These hints move all components of one half or of both halves.
     if (bias == 27u) return part == 0u ? -1 : 0;
     if (bias == 28u) return part == 0u ? 1 : -1;
     if (bias == 29u) return part == 0u ? 0 : 1;
     if (bias == 30u) return part == 0u ? 0 : -1;
     if (bias == 31u) return part == 0u ? 1 : 0;
-    // These move one component of one half: 1 + the component, and further bits.
+    // These hints move one component of one half. `one` is 1 + the component, plus 4 if the
+    // component moves up, plus 8 if it moves in the second half.
     u32 one = bias == 2u    ? 1u
               : bias == 5u  ? 2u
               : bias == 6u  ? 3u
@@ -55,7 +58,7 @@ SLUICE_DEVICE int uastcBiased(int value, int delta, int limit) {
     return moved < 0 || moved > limit ? value - delta : moved;
 }
 
-// Returns a byte of the bits that ETC stores: texel (x, y) has number 4 x + y.
+// Reverses the bytes of a word, because ETC stores the highest byte first.
 SLUICE_DEVICE u32 uastcSwapBytes(u32 word) {
     return word >> 24 | (word >> 8 & 0xff00u) | (word & 0xff00u) << 8 | word << 24;
 }
@@ -112,7 +115,8 @@ SLUICE_DEVICE UastcHalf uastcEtc1(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
             wide1 |= second * 17u << 8u * c;
         }
     }
-    // The borders between the lumas of neighbouring colours of both halves, doubled.
+    // A half of the block has four colours. These are the sums of the lumas of neighbouring
+    // colours, that is, twice the borders between them.
     int borders0[3], borders1[3];
     SLUICE_UNROLL
     for (u32 part = 0u; part < 2u; ++part) {
@@ -131,7 +135,7 @@ SLUICE_DEVICE UastcHalf uastcEtc1(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
             before = luma;
         }
     }
-    u32 bits = 0u; // the upper bits of the texels in the upper half
+    u32 bits = 0u; // bit 1 of each texel's index is in the upper half, bit 0 in the lower
     SLUICE_UNROLL
     for (u32 i = 0u; i < 16u; ++i) {
         bool first = (flip != 0u ? i >> 3 : i >> 1 & 1u) == 0u;
@@ -149,7 +153,7 @@ SLUICE_DEVICE UastcHalf uastcEtc1(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcSha
     return uastcHalf(head, uastcSwapBytes(bits));
 }
 
-// The alpha of ETC2 RGBA.
+// Makes the alpha (EAC) of an ETC2 block.
 SLUICE_DEVICE UastcHalf uastcEac(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShape) shape,
                                  SLUICE_IN(UastcTexels) texels) {
     u32 most = 0u, least = 255u;
@@ -162,7 +166,7 @@ SLUICE_DEVICE UastcHalf uastcEac(SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShap
     u32 hints = uastcHints(block, shape) >> 16, numbers = kUastcEac[hints & 15u];
     int multiplier = int(hints >> 4), lowest = int(numbers >> 24) + 1, all = 2 * lowest - 1,
         base = int(least) + (int(most - least) * 2 * lowest + all) / (2 * all);
-    u32 high = 0u, low = 0u; // 48 bits, of which 32 are in `low`
+    u32 high = 0u, low = 0u; // the 48 bits of all indices, 32 of them in `low`
     SLUICE_UNROLL
     for (u32 i = 0u; i < 16u; ++i) {
         int alpha = int(texels.t[i] >> 24), error = 256;

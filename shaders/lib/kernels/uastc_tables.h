@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of UASTC blocks (docs/uastc.md), which the host, GLSL and CUDA compile. Whoever
-// indexes one has checked the index.
+// The tables of UASTC blocks (docs/uastc.md), which the host, GLSL and CUDA compile. Callers have
+// checked the index.
 #ifndef SLUICE_KERNELS_UASTC_TABLES_H
 #define SLUICE_KERNELS_UASTC_TABLES_H
 
@@ -9,12 +9,13 @@
 
 SLUICE_KERNEL_BEGIN
 
-SLUICE_CONSTANT u32 kUastcModes = 19u, kUastcSolid = 8u; // modes; the one of a single colour
-// The first patterns of three subsets, and those that BC7 has as three; the end of the list.
+SLUICE_CONSTANT u32 kUastcModes = 19u, kUastcSolid = 8u; // modes; the mode of blocks of one colour
+// The list of patterns begins with those of two subsets. From kUastcThree on come those of three
+// subsets, from kUastcSplit on those of two subsets for which BC7 has only a pattern of three.
 SLUICE_CONSTANT u32 kUastcThree = 30u, kUastcSplit = 41u, kUastcPatternEnd = 60u;
 
 // clang-format off
-// The mode by the low 7 bits of a block, four to a word; 31: reserved.
+// The mode of a block, by the block's lowest 7 bits; four modes in a word. 31: reserved.
 SLUICE_TABLE(kUastcCodes, 32)
     0x030a000bu, 0x070c0f0bu, 0x050a120bu, 0x090c0e0bu, 0x040a000bu, 0x080c100bu, 0x060a120bu,
     0x0d0c020bu, 0x030a000bu, 0x070c110bu, 0x050a120bu, 0x090c0e0bu, 0x040a000bu, 0x080c010bu,
@@ -23,29 +24,31 @@ SLUICE_TABLE(kUastcCodes, 32)
     0x040a000bu, 0x080c010bu, 0x060a120bu, 0x0d0c020bu
 SLUICE_TABLE_END
 
-// By mode, the bits at which these begin: pattern or component selector, digits, low bits, weights.
+// By mode: four bytes, the lowest first. Each is the bit of the block at which a field begins: the
+// pattern or component selector, the digits, the low bits, the weights.
 SLUICE_TABLE(kUastcPlaces, 19)
     0x411d1313u, 0x45151515u, 0x49191914u, 0x59351814u, 0x59351914u, 0x44141414u, 0x42241614u,
     0x59351914u, 0x3a1a1a1au, 0x6121211cu, 0x41211414u, 0x42221513u, 0x51211414u, 0x5e1e1e1cu,
     0x5c1c1c1cu, 0x3e1e1e1eu, 0x6222221du, 0x3d1d1d1du, 0x31131313u
 SLUICE_TABLE_END
 
-// By mode: components (bit 0), subsets (4), planes (6), low bits (8), radix of digits (12), bits of
-// a weight (16), of the code (20), of the pattern (24).
+// By mode: fields, each with its lowest bit in brackets. Numbers of components (0), subsets (4),
+// planes (6) and low bits (8); radix of digits (12); numbers of bits of a weight (16), of the
+// mode's code (20), of the pattern (24).
 SLUICE_TABLE(kUastcKinds, 19)
     0x00443653u, 0x00620853u, 0x05530463u, 0x04523273u, 0x05525363u, 0x00530853u, 0x00525593u,
     0x05525363u, 0x00500854u, 0x05520464u, 0x00343454u, 0x00223494u, 0x00333654u, 0x00510894u,
     0x00520854u, 0x00740852u, 0x05620862u, 0x00620892u, 0x00450553u
 SLUICE_TABLE_END
 
-// By mode, the block mode of ASTC.
+// By mode: the block mode of ASTC.
 SLUICE_TABLE(kUastcBlockModes, 19)
     0x242u, 0x042u, 0x053u, 0x042u, 0x042u, 0x053u, 0x442u, 0x042u,
     0x000u, 0x042u, 0x242u, 0x442u, 0x053u, 0x441u, 0x042u, 0x242u,
     0x042u, 0x442u, 0x253u
 SLUICE_TABLE_END
 
-// By pattern, the subset of each texel, two bits each.
+// By pattern: the subset of each texel, two bits each.
 SLUICE_TABLE(kUastcPatterns, 60)
     0x50505050u, 0x40404040u, 0x01010101u, 0x54505040u, 0x05151555u, 0x55545450u, 0x00010515u,
     0x01051555u, 0x50400000u, 0x00000105u, 0x55544000u, 0x01155555u, 0x00000115u, 0x00005555u,
@@ -58,8 +61,10 @@ SLUICE_TABLE(kUastcPatterns, 60)
     0x01050505u, 0x01015555u, 0x01051450u, 0x00005455u
 SLUICE_TABLE_END
 
-// By pattern: its number in BC7 (bit 0), our subset of each of BC7's (6, 8, 10), the anchors of
-// BC7's second and third subset (12, 16), our other anchors (20, 24).
+// By pattern: fields, each with its lowest bit in brackets. Its number in BC7 (0); for each subset
+// of BC7, the subset of UASTC that it belongs to (6, 8, 10); the anchors of BC7's second and third
+// subset (12, 16) and of UASTC's (20, 24). An anchor is the texel whose index is stored without its
+// highest bit.
 SLUICE_TABLE(kUastcPartitions, 60)
     0x0020f100u, 0x0030f101u, 0x0010f042u, 0x0030f103u, 0x0070f044u, 0x0020f105u, 0x0030f046u,
     0x0070f047u, 0x00b0f108u, 0x0020f049u, 0x0070f10au, 0x00b0f04bu, 0x0030f04cu, 0x0080f04du,
@@ -72,7 +77,7 @@ SLUICE_TABLE(kUastcPartitions, 60)
     0x002f3062u, 0x009f3154u, 0x002f310eu, 0x0048f05fu
 SLUICE_TABLE_END
 
-// By pattern, the seed of ASTC.
+// By pattern: the seed with which ASTC makes this pattern.
 SLUICE_TABLE(kUastcSeeds, 60)
     28u, 20u, 16u, 29u, 91u, 9u, 107u, 72u, 149u, 204u, 50u, 114u,
     496u, 17u, 78u, 39u, 252u, 828u, 43u, 156u, 116u, 210u, 476u, 273u,
@@ -81,15 +86,16 @@ SLUICE_TABLE(kUastcSeeds, 60)
     281u, 302u, 307u, 479u, 495u, 593u, 594u, 605u, 799u, 812u, 988u, 993u
 SLUICE_TABLE_END
 
-// By pattern, from kUastcSplit on: the subsets that BC7 has.
+// By pattern, from kUastcSplit on: the subset of each texel in BC7, two bits each.
 SLUICE_TABLE(kUastcSplits, 19)
     0xaaaa5500u, 0x90909090u, 0xaa685050u, 0x5a5a4200u, 0xaa550000u, 0xa4a4a4a4u, 0x6a5a5040u,
     0x5090a0a8u, 0x500aa550u, 0xa8a85454u, 0x6a6a4040u, 0xa0a5a5a0u, 0x5450a0a8u, 0xa9a58000u,
     0x96000000u, 0xa8a09050u, 0xa8a85454u, 0xa9a59450u, 0x6a5a0200u
 SLUICE_TABLE_END
 
-// By value, the ends of a BC1 block whose colour 2 is nearest: of five bits (0, 5), of six (16,
-// 22).
+// By 8-bit value: fields, each with its lowest bit in brackets. They are the two endpoints of a BC1
+// block whose colour 2 is nearest to the value, in a component of five bits (0, 5) and in one of
+// six (16, 22).
 SLUICE_TABLE(kUastcSolidBc1, 256)
     0x00000000u, 0x00400000u, 0x00010020u, 0x00010020u, 0x00410001u, 0x00020001u, 0x00420001u,
     0x00030021u, 0x00030021u, 0x00430002u, 0x00040002u, 0x00040080u, 0x00440022u, 0x00050022u,
@@ -130,14 +136,14 @@ SLUICE_TABLE(kUastcSolidBc1, 256)
     0x0f7f03dfu, 0x0fbf03dfu, 0x0fbf03ffu, 0x0fff03ffu
 SLUICE_TABLE_END
 
-// By table of EAC, its entries 4 to 7.
+// By number of a table of EAC: the table's entries 4 to 7, a byte each.
 SLUICE_TABLE(kUastcEac, 16)
     0x0e080502u, 0x0c090602u, 0x0c070401u, 0x0c050301u, 0x0b070502u, 0x0a080602u, 0x0a070603u,
     0x0a070402u, 0x09070501u, 0x09070401u, 0x09070301u, 0x09060401u, 0x09060302u, 0x09020100u,
     0x08070503u, 0x08060402u
 SLUICE_TABLE_END
 
-// By table of ETC1, its two numbers.
+// By number of a table of ETC1: the table's two numbers, a byte each.
 SLUICE_TABLE(kUastcIntensities, 8)
     0x0802u, 0x1105u, 0x1d09u, 0x2a0du, 0x3c12u, 0x5018u, 0x6a21u, 0xb72fu
 SLUICE_TABLE_END

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block of UASTC in each target format. The host, GLSL and CUDA compile this text, as
-// uastc_block.h and uastc_astc.h.
+// Makes blocks of the target formats. The host, GLSL and CUDA compile this text.
 #ifndef SLUICE_KERNELS_UASTC_TARGETS_H
 #define SLUICE_KERNELS_UASTC_TARGETS_H
 
@@ -11,7 +10,7 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Returns the bytes of a target's block. RGBA8 has none.
+// Returns the bytes of a target's block. RGBA8 has no blocks.
 SLUICE_DEVICE u32 uastcBlockBytes(u32 target) {
     return target == SLUICE_UA_BC1 || target == SLUICE_UA_BC4 || target == SLUICE_UA_ETC1 ? 8u
                                                                                           : 16u;
@@ -26,8 +25,7 @@ SLUICE_DEVICE UastcBits uastcJoined(SLUICE_IN(UastcHalf) first, SLUICE_IN(UastcH
     return joined;
 }
 
-// BC1, BC3, BC4 or BC5, from the block's texels. Blocks of 8 bytes are in the lower half of the
-// result.
+// Makes a block of BC1, BC3, BC4 or BC5. Blocks of 8 bytes are in the lower half of the result.
 SLUICE_DEVICE UastcBits uastcBc(u32 target, SLUICE_IN(UastcBits) block, SLUICE_IN(UastcShape) shape,
                                 SLUICE_IN(UastcAllEnds) all, SLUICE_IN(UastcTexels) texels) {
     if (target == SLUICE_UA_BC1 || target == SLUICE_UA_BC3) {
@@ -40,7 +38,7 @@ SLUICE_DEVICE UastcBits uastcBc(u32 target, SLUICE_IN(UastcBits) block, SLUICE_I
     return uastcJoined(red, uastcBc4(texels, target == SLUICE_UA_BC5 ? 8u : 24u));
 }
 
-// ETC1, or ETC2 with alpha.
+// Makes a block of ETC1, or of ETC2 with alpha.
 SLUICE_DEVICE UastcBits uastcEtc(u32 target, SLUICE_IN(UastcBits) block,
                                  SLUICE_IN(UastcShape) shape, SLUICE_IN(UastcTexels) texels) {
     UastcHalf colour = uastcEtc1(block, shape, texels);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The texels of a UASTC block (docs/uastc.md, 2). The host, GLSL and CUDA compile this text, as
-// uastc_block.h.
+// Decodes the texels of a UASTC block (docs/uastc.md, 2). The host, GLSL and CUDA compile this
+// text.
 #ifndef SLUICE_KERNELS_UASTC_TEXELS_H
 #define SLUICE_KERNELS_UASTC_TEXELS_H
 
@@ -22,9 +22,10 @@ SLUICE_DEVICE UastcHalf uastcHalf(u32 x, u32 y) {
     return block;
 }
 
-// Returns two of four components, in the bytes 0 and 2 of words: low and high are in these bytes.
+// Interpolates two components at once, those in bytes 0 and 2 of `low` and `high`, by a weight from
+// 0 to 64.
 SLUICE_DEVICE u32 uastcBlendTwo(u32 low, u32 high, u32 weight) {
-    // (257 t + 32) >> 14, for t in each half of the word
+    // `sum` has two 16-bit sums. The result for each sum t is (257 t + 32) >> 14.
     u32 sum = low * (64u - weight) + high * weight;
     return ((sum + ((sum + 0x200020u) >> 8 & 0xff00ffu)) >> 6) & 0xff00ffu;
 }

@@ -2,12 +2,13 @@
 // Decodes the one or four streams of literals of a Zstandard block, by all lanes of a lane group at
 // once. Included by zstd_literals.h.
 //
-// Each stream is cut into parts of equal numbers of bits, one for each of its lanes. Nobody knows
-// where the first codeword of a part begins. But a decoder that starts anywhere soon meets the
-// codewords that are really there, so a lane starts some way before its part. Where the lane before
-// has ended elsewhere than this lane has begun, this lane decodes its part again from there. When
-// all lanes agree, all of them are right, and sums of the numbers of symbols say where each lane
-// writes. If they don't agree after a few attempts, the first lane decodes the stream alone.
+// Each stream is cut into parts of equal numbers of bits, one for each of its lanes. It is not
+// known where the first codeword of a part begins. But a decoder that starts at any bit soon falls
+// into step with the real codewords, so a lane starts some way before its part. If the lane before
+// it has ended at another bit than this lane has begun at, this lane decodes its part again from
+// that bit. When all lanes agree, all are right, and prefix sums of their numbers of symbols say
+// where each lane writes. If they do not agree after a few attempts, the first lane decodes the
+// stream alone.
 #ifndef SLUICE_KERNELS_ZSTD_STREAMS_H
 #define SLUICE_KERNELS_ZSTD_STREAMS_H
 
@@ -16,25 +17,26 @@
 
 SLUICE_KERNEL_BEGIN
 
-// A lane loads the words of its stream eight symbols before it may need them, since a load takes as
-// long as several symbols do. They wait here, in a ring of eight words for each lane.
+// A lane loads the words of its stream eight symbols ahead, since a load takes as long as several
+// symbols. Until then they are kept here, in a ring buffer of eight words for each lane.
 SLUICE_SHARED u32 sZstdRing[kGroupsPerWorkgroup * 8u * 32u];
 
-// Returns a place in the ring; `depth` goes 32 further for each word.
+// Returns the index in sZstdRing of the lane's word that has the bit at `depth`. A depth is a
+// negated bit position, since streams are read downwards.
 SLUICE_DEVICE u32 zstdRingAt(u32 groupHere, u32 depth) {
     return (groupHere * 256u + lgLane()) | (depth & 0xe0u);
 }
-// Loads a word of the stream. Where it has none, the bits are not used.
+// Loads a word of the stream. For an index outside the stream, the result is not used.
 SLUICE_DEVICE u32 zstdStreamWord(SLUICE_IN(ZstdBits) bits, int word) {
     return loadWord(bits.words, min(u32(word), bits.count - 1u));
 }
 SLUICE_DEVICE u32 zstdTableShift(u32 log) { return 32u - min(log, SLUICE_ZS_MAX_CODE_LENGTH); }
 
-SLUICE_CONSTANT u32 kZstdTurn = 8u; // symbols that a turn of zstdTurns decodes
+SLUICE_CONSTANT u32 kZstdTurn = 8u; // symbols that a loop iteration (turn) of zstdTurns decodes
 SLUICE_CONSTANT u32 kZstdTurnBits = kZstdTurn * SLUICE_ZS_DICTIONARY_CODE_LENGTH; // at most
 
-// Decodes symbols one by one from `position` on, until it is at or below `border`, but no more than
-// the bits of a turn can be. Returns their number.
+// Decodes symbols one by one, downwards from bit `position`, until `position` is at or below
+// `border`, but at most kZstdTurnBits symbols. Returns the number of symbols.
 SLUICE_DEVICE u32 zstdSteps(u32 groupHere, u32 log, SLUICE_IN(ZstdBits) bits,
                             SLUICE_INOUT(int, position), int border) {
     u32 count = 0u, shift = zstdTableShift(log);
@@ -50,14 +52,14 @@ struct ZstdWritten {
     u32 first, words, skipped;
 };
 
-// Decodes eight symbols a turn from `position` on, for at most `turns` turns and while a turn
-// cannot come below `border`. Returns their number. With `writes` it writes the symbols, whatever
-// the border is, and `position` becomes what it was after `marked` turns. isLong: whether there may
-// be codewords of 12 bits.
+// Decodes eight symbols per loop iteration, downwards from bit `position`, in at most `turns`
+// iterations. Returns the number of symbols. Without `writes` it stops before an iteration that
+// could pass `border`. With `writes` it ignores `border`, writes the symbols, and sets `position`
+// to the bit reached after `marked` iterations. isLong: codewords of 12 bits may occur.
 SLUICE_DEVICE u32 zstdTurns(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, SLUICE_IN(ZstdBits) bits,
                             SLUICE_INOUT(int, position), int border, u32 turns, bool writes,
                             bool isLong, SLUICE_IN(ZstdWritten) written, u32 marked) {
-    // The next symbol begins `depth` bits before position 0; `edge` is where `low` begins.
+    // depth: minus the position of the next symbol. edge: the depth at which `low` begins.
     u32 depth = u32(-position), edge = (depth & ~31u) + 32u, stored = edge + 32u, before = 0u,
         turn = 0u, shift = zstdTableShift(log);
     int word = (position - 1) >> 5, least = border + int(kZstdTurn * log);
@@ -68,7 +70,7 @@ SLUICE_DEVICE u32 zstdTurns(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, SLUIC
     SLUICE_DONT_UNROLL
     for (; turn < turns && (writes || int(0u - depth) >= least); ++turn) {
         if (writes && turn == marked) position = int(0u - depth);
-        // A turn comes at most three words further.
+        // An iteration uses up at most three words, so the ring gets three new ones each time.
         sZstdRing[zstdRingAt(groupHere, stored)] = load0;
         sZstdRing[zstdRingAt(groupHere, stored + 32u)] = load1;
         sZstdRing[zstdRingAt(groupHere, stored + 64u)] = load2;
@@ -82,7 +84,7 @@ SLUICE_DEVICE u32 zstdTurns(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, SLUIC
             u32 made = 0u;
             SLUICE_UNROLL
             for (u32 k = 0u; k < 4u; k += 2u) {
-                // Two codewords have 24 bits at most.
+                // Two codewords have 24 bits at most, so one window serves both.
                 u32 window = funnelLeft(high, low, depth & 31u);
                 SLUICE_UNROLL
                 for (u32 j = 0u; j < 2u; ++j) {
@@ -100,7 +102,7 @@ SLUICE_DEVICE u32 zstdTurns(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, SLUIC
                 edge += leaves ? 32u : 0u;
                 next = sZstdRing[zstdRingAt(groupHere, edge)];
             }
-            // Up to three of the symbols of `before` are not in the word that is complete now.
+            // The word has the symbols of `before` less the first `skipped`, then those of `made`.
             u32 index = 2u * turn + four - 1u;
             if (writes && index < written.words)
                 storeWord(z.literals, written.first + index,
@@ -112,10 +114,10 @@ SLUICE_DEVICE u32 zstdTurns(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, SLUIC
     return kZstdTurn * turn;
 }
 
-// Holds what is known of a lane's stream.
+// A lane's stream, as far as it is known before it is decoded.
 struct ZstdStream {
     ZstdBits bits;
-    u32 to, count; // the stream's first byte in the slot's literals, and how many it has
+    u32 to, count; // index of its first byte in the slot's literals; number of its literals
     u32 size;      // in bits
     bool good;
 };
@@ -150,19 +152,20 @@ SLUICE_DEVICE ZstdStream zstdStreamOf(SLUICE_IN(ZstdSlot) z, bool on, u32 log, u
 // Holds what a lane knows of its part of a stream.
 struct ZstdPart {
     int begin;   // where the first codeword begins
-    int end;     // where the first one behind the part begins
-    u32 symbols; // how many begin in the part
-    bool fails;  // this is not certain
+    int end;     // where the first codeword after the part begins
+    u32 symbols; // how many codewords begin in the part
+    bool fails;  // the values above may be wrong
 };
 
-// A part, and what a lane decodes before it, have a multiple of `log` bits: thus a lane begins with
-// a codeword if all of them have `log` bits, or if all lengths have a common divisor.
+// A part has a multiple of `log` bits, and its lane starts a multiple of `log` bits before it. That
+// matters if all codewords have `log` bits, or lengths with another common divisor: a lane that
+// starts between multiples of the divisor would never fall into step with the codewords.
 SLUICE_CONSTANT u32 kZstdLeastPart = 16u; // in units of `log` bits
-SLUICE_CONSTANT u32 kZstdLeastCut = 64u;  // shorter streams are not cut
+SLUICE_CONSTANT u32 kZstdLeastCut = 64u;  // in these units; shorter streams are not cut
 SLUICE_CONSTANT u32 kZstdPasses = 6u;
 
-// Decodes this lane's part of its stream, which has `lanes` lanes, without writing. All lanes call
-// this. If the stream is not cut, there are no symbols.
+// All lanes call this. Decodes this lane's part of its stream, which `lanes` lanes share, without
+// writing. If the stream is not cut, the part has no symbols.
 SLUICE_DEVICE ZstdPart zstdPartOf(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log,
                                   SLUICE_IN(ZstdStream) s, bool cut, u32 lanes) {
     u32 number = lgLane() & (lanes - 1u),
@@ -175,7 +178,7 @@ SLUICE_DEVICE ZstdPart zstdPartOf(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log,
     part.begin = min(upper + int(early * log), s.bits.end);
     part.end = part.begin;
     part.symbols = 0u;
-    // If one lane has more than 5/16 of all symbols, there is not much to gain.
+    // A part with more than 5/16 of all symbols is given up, as cutting would gain little.
     u32 turns = (5u * s.count >> 7) + 4u;
     ZstdWritten none;
     none.first = none.words = none.skipped = 0u;
@@ -188,7 +191,7 @@ SLUICE_DEVICE ZstdPart zstdPartOf(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log,
                 zstdTurns(z, groupHere, log, s.bits, at, border, turns, false, false, none, 0u);
             symbols += zstdSteps(groupHere, log, s.bits, at, border);
         }
-        // The first pass only finds a codeword to begin with.
+        // The first pass decodes what is before the part, to find the part's first codeword.
         if (pass == 0u) {
             part.begin = at;
             continue;
@@ -207,9 +210,9 @@ SLUICE_DEVICE ZstdPart zstdPartOf(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log,
     return part;
 }
 
-// Decodes the one or four streams at offset `at` of the source, of `count` literals together, to
-// byte `to` of the slot's literals. Returns, in at least one lane, whether a stream is wrong. All
-// lanes call this, those without a block with on = false.
+// All lanes call this, with on = false if they have no block. Decodes the one or four streams at
+// offset `at` of the source, with `count` literals in total, to byte `to` of the slot's literals.
+// If a stream is damaged, at least one lane returns true.
 SLUICE_DEVICE bool zstdStreams(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on, u32 log, u32 at,
                                u32 size, u32 to, u32 count, u32 streams) {
     ZstdStream s = zstdStreamOf(z, on, log, at, size, to, count, streams);
@@ -228,7 +231,8 @@ SLUICE_DEVICE bool zstdStreams(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on, u3
         end = leads ? s.count : 0u;
         part.begin = s.bits.end;
     }
-    // A lane writes the words of which it has the first symbol, and skips symbols before them.
+    // A lane writes each word whose first symbol is in its part. The lane before it writes the
+    // symbols in front of these words.
     ZstdWritten written;
     u32 word = (first + 3u) >> 2, words = ((end + 3u) >> 2) - word;
     written.skipped = (0u - first) & 3u;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of a lane group's code of literals in shared memory, which first has the states of the
-// code of the weights. Included before kernels/fse.h, which stores states by zstdSetState.
+// The table of a lane group's Huffman code of literals in shared memory. Before that, the same
+// memory has the states of the FSE table that codes the weights. Included before kernels/fse.h,
+// which stores these states by zstdSetState.
 //
-// Behind it the includer defines zstdEntry(groupHere, value), which returns the table's 16 bits for
-// `value`, the next 11 bits or fewer: from bit 0 on the length of their first codeword, from bit 8
-// on its symbol. A codeword of 12 bits has only its length there.
+// The includer then defines zstdEntry(groupHere, value). It returns the table's 16 bits for
+// `value`, the next bits of a stream (up to 11): from bit 0 on the length of their first codeword,
+// from bit 8 on its symbol. For a codeword of 12 bits only the length is valid.
 #ifndef SLUICE_KERNELS_ZSTD_TREE_H
 #define SLUICE_KERNELS_ZSTD_TREE_H
 

@@ -8,15 +8,16 @@
 SLUICE_LAYOUT_BEGIN
 
 // IS_SIZE is true for the sizes that an element may have, in bytes. There is a kernel for each
-// size, except that on Vulkan one pipeline takes both WIDE sizes. These are the sizes of the
-// commands of a draw of meshes (12) and of an indexed draw (20).
+// size, except that on Vulkan one pipeline takes both WIDE sizes: 12 and 20 bytes, the sizes of the
+// commands of a mesh draw and of an indexed draw.
 #define SLUICE_COMPACT_IS_WIDE(bytes) ((bytes) == 12u || (bytes) == 20u)
 #define SLUICE_COMPACT_IS_SIZE(bytes)                                                              \
     ((bytes) == 1u || (bytes) == 2u || (bytes) == 4u || (bytes) == 8u || (bytes) == 16u ||         \
      SLUICE_COMPACT_IS_WIDE(bytes))
 #define SLUICE_COMPACT_MAX_WORDS 5u // most 4-byte words of an element
-// Elements in a row of a tile. A row takes 16 bytes of an invocation's registers, where an element
-// of 1 or 2 bytes takes 4; a row of a WIDE size is one element.
+// The number of elements in a *row*: consecutive elements that an invocation loads together. A row
+// takes 16 bytes of registers, since an element of 1 or 2 bytes takes a whole register. A row of a
+// WIDE size is one element.
 #define SLUICE_COMPACT_ROW_ELEMENTS(bytes) ((bytes) <= 4u ? 4u : (bytes) == 8u ? 2u : 1u)
 
 // An invocation of compact.comp holds this many bytes of a tile in registers, in four rows.
@@ -35,20 +36,20 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_COMPACT_MODE_TEST 7u
 #define SLUICE_COMPACT_MODE_INVERT 8u  // keep the elements that the test does not select
 #define SLUICE_COMPACT_MODE_F32 16u    // COMPARE compares elements as f32 (see floatKey)
-#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i takes tile i instead of taking a ticket
+#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i takes tile i; no tickets
 #define SLUICE_COMPACT_MODE_PARTITION 64u
-#define SLUICE_COMPACT_MODE_COUNT 128u // the first dispatch of a partition only counts
-// One workgroup does the tiles one after the other. On Vulkan it does only `share` of them, from
-// tile `first` on, in one dispatch; the scratch carries the number of elements that were kept to
-// the next dispatch.
+#define SLUICE_COMPACT_MODE_COUNT 128u // the first dispatch of a partition counts what is kept
+// A single workgroup works through all tiles in order. On Vulkan, one dispatch takes only `share`
+// of them, from tile `first` on. The number of elements kept so far waits in scratch for the next
+// dispatch.
 #define SLUICE_COMPACT_MODE_SERIAL 256u
 #define SLUICE_COMPACT_MODE_SCANNER 512u // workgroup 0 only adds up the tiles' counts
-#define SLUICE_COMPACT_MODE_AHEAD 1024u  // workgroups load a tile ahead of the one that they write
+#define SLUICE_COMPACT_MODE_AHEAD 1024u  // workgroups load tiles ahead of the one they write
 #define SLUICE_COMPACT_MODE_IN_PLACE 2048u
-#define SLUICE_COMPACT_MODE_WORDS 12u // the words of an element stand in the bits from this one on
+#define SLUICE_COMPACT_MODE_WORDS 12u // from this bit on: number of words of a WIDE element
 
-// Parameters of the kernels of compaction. The test COMPARE selects the elements whose key k has k
-// - low <= span in unsigned arithmetic.
+// Parameters of the kernels of compaction. The test COMPARE selects an element x if x - `low` is at
+// most `span`, in unsigned arithmetic; for an f32, x is its key (floatKey).
 struct CompactParams {
     SLUICE_ADDRESS input_;
     SLUICE_ADDRESS selectors;
@@ -61,13 +62,13 @@ struct CompactParams {
     SLUICE_ADDRESS low;
     SLUICE_ADDRESS span;
     u32 maxCount;
-    u32 capacity;      // elements for which there is room in output_
-    u32 indexCapacity; // indices for which there is room in `indices`
+    u32 capacity;      // how many elements output_ has room for
+    u32 indexCapacity; // how many indices `indices` has room for
     u32 mode;
-    u32 polls;      // loads of a tile's state before its count is computed again
-    u32 workgroups; // how many are dispatched
-    u32 share;      // a workgroup takes at most this many tiles
-    u32 argumentDivisor;
+    u32 polls;           // after this many loads of a tile's state, its count is computed again
+    u32 workgroups;      // how many are dispatched
+    u32 share;           // a workgroup takes at most this many tiles
+    u32 argumentDivisor; // storeResult says how the argument is computed
     u32 argumentLimit;
     u32 first; // the first tile of a SERIAL dispatch
 };

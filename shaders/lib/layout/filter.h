@@ -7,22 +7,22 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// A description says what a filter has done to a tile: a list of words, section by section.
+// A description says what a filter has done to a tile. It is a list of words, section by section.
 #define SLUICE_FILTER_VERSION 1u
 #define SLUICE_FILTER_MAX_SECTIONS 255u
 #define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // most bytes of a description
-// The head of a section has these fields, from the lowest bit on, each with its number of bits:
-// size 21, number of runs of columns 8, rows 1, packets 1, reserved 1.
+// A section's first word, its head, has these fields, from the lowest bit on, each with its number
+// of bits: size 21, number of runs of columns 8, rows 1, packets 1, reserved 1.
 #define SLUICE_FILTER_REST 0x1fffffu     // as a size: all that remains of the tile
 #define SLUICE_FILTER_MAX_WIDTH 1048576u // most records of a row
 #define SLUICE_FILTER_MAX_STRIDE 128u    // most bytes of a record, and most columns of a section
-// The columns of all sections of a description add up to at most MAX_COLUMNS, where each section
-// counts as SECTION_COLUMNS columns more.
+// The number of columns of all sections of a description, plus SECTION_COLUMNS for each section, is
+// at most MAX_COLUMNS.
 #define SLUICE_FILTER_MAX_COLUMNS 4096u
-#define SLUICE_FILTER_SECTION_COLUMNS 24u // each section counts as this many columns more
-#define SLUICE_FILTER_MAX_STEPS 9216u     // most steps of a tile's sections (filterSteps)
-#define SLUICE_FILTER_STEP_BYTES 8u // columns of up to this many bytes together share their steps
-#define SLUICE_FILTER_ROW_STEPS 4u  // a row counts as this many steps
+#define SLUICE_FILTER_SECTION_COLUMNS 24u
+#define SLUICE_FILTER_MAX_STEPS 9216u // most steps of a tile's sections (filterSteps)
+#define SLUICE_FILTER_STEP_BYTES 8u   // columns with up to this many bytes in all share their steps
+#define SLUICE_FILTER_ROW_STEPS 4u    // a row counts as this many steps
 // The word of a run of columns has these fields, from the lowest bit on, each with its number of
 // bits: how often the column is repeated 8, log2 of the column's bytes 2, flags 5, reserved 1,
 // predictor 8, base 8.
@@ -37,7 +37,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_FLAG_BLOCK 16u
 // The predictors say from which earlier values a value is predicted (docs/format.md, 8.3).
 #define SLUICE_PREDICTOR_NONE 0u
-// LEFT, LEFT2 and LEFT3 are differences from the records before, of order 1, 2 and 3.
+// LEFT, LEFT2 and LEFT3 are differences from the previous records, of order 1, 2 and 3.
 #define SLUICE_PREDICTOR_LEFT 1u
 #define SLUICE_PREDICTOR_LEFT2 2u
 #define SLUICE_PREDICTOR_LEFT3 3u
@@ -57,39 +57,42 @@ SLUICE_LAYOUT_BEGIN
 // wavefront with each of these; if none is equal, it is GRADIENT.
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
-// These faults say what is wrong with a description. The first word that breaks a rule decides.
+// These faults say what is wrong with a description. If several words break a rule, the fault is
+// that of the first one.
 #define SLUICE_FILTER_GOOD 0u    // nothing so far
 #define SLUICE_FILTER_NEWER 1u   // a version, flag or predictor that a newer format may define
-#define SLUICE_FILTER_DAMAGED 2u // anything else
+#define SLUICE_FILTER_DAMAGED 2u // any other broken rule
 
 // How far a description has been read, and with what result (kernels/filter_description.h).
 struct FilterReading {
     u32 fault;
     u32 words, next; // the description's number of words, and the index of the next word
     u32 sections;    // sections that are still to come
-    // Columns of the sections so far, each section counted as SLUICE_FILTER_SECTION_COLUMNS more.
+    // The number of columns so far, plus SLUICE_FILTER_SECTION_COLUMNS for each section.
     u32 columns;
-    u32 steps; // steps of the sections so far (filterSteps)
+    u32 steps; // the number of steps of all sections so far (filterSteps)
 };
 // The fields of the words that describe a section.
 struct FilterSectionWords {
     u32 size; // bytes, or SLUICE_FILTER_REST
-    // The number of records of a row (0: there are no rows), and the place in its row of the
+    // The number of records of a row (0: there are no rows), and the index in its row of the
     // section's first record.
     u32 width, first;
     u32 hasPackets; // 1 if the section is run-length packets
     u32 columns, stride;
-    u32 upBytes, waveBytes; // bytes in a record of the columns with UP, with a wavefront
+    // How many bytes of a record belong to columns with the predictor UP, and to columns with a
+    // wavefront.
+    u32 upBytes, waveBytes;
 };
 
 // Rows of at least this many records are undone by a wavefront of quads, which undoes four bytes in
-// a step. For shorter rows a wavefront of single values takes fewer steps, because a wavefront of
-// quads would have nothing to do in most of its steps.
+// a step. Shorter rows take fewer steps with a wavefront of single values, because a wavefront of
+// quads would be idle in most of its steps.
 #define SLUICE_FILTER_QUAD_WIDTH 32u
 
-// All predictors, in ascending order of number; the host makes its lists from this one. The
-// arguments of X are the name, the number, and the SluiceFilterFeatures of which at least one must
-// be enabled before an encoder tries the predictor (0: it always does).
+// All predictors, by ascending number. The host makes its own lists of predictors from this list.
+// The arguments of X are the name, the number, and the SluiceFilterFeatures for which an encoder
+// tries the predictor: one of them must be enabled (0: always).
 #define SLUICE_PREDICTORS(X)                                                                       \
     X(none, SLUICE_PREDICTOR_NONE, 0)                                                              \
     X(left, SLUICE_PREDICTOR_LEFT, SLUICE_FILTER_DIFFERENCE)                                       \
@@ -101,12 +104,12 @@ struct FilterSectionWords {
     X(average, SLUICE_PREDICTOR_AVERAGE, SLUICE_FILTER_MEDIAN)
 
 #define SLUICE_FILTER_WORKGROUPS 512u // most workgroups; each has scratch for one tile
-// The bytes of a counter behind the scratch, with padding. It counts the tiles that workgroups have
-// taken (tickets).
+// Behind the scratch stands a counter of the tiles that workgroups have taken (tickets). It takes
+// this many bytes, with padding.
 #define SLUICE_FILTER_TICKET_BYTES 16u
-// Bytes of scratch that the columns of a section take beside their values: 3 + 15 bytes for each
-// plane, of which there is at most one for each byte of a record. A plane has up to 3 bytes before
-// its first value, so that rows start at words, and up to 15 after its last one.
+// The padding of a section's planes in scratch, in bytes. There is at most one plane for each byte
+// of a record. A plane has up to 3 bytes of padding before its first value, so that rows start at
+// words, and up to 15 after its last one.
 #define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
 
 // Words of an entry in the list of tiles, which is a SluiceFilterTile.

@@ -13,7 +13,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_PART_BYTES 65536u
 #define SLUICE_GS_MAX_PARTS 16u
 #define SLUICE_GS_LANE_GROUPS 16u // this many lane groups decode the symbols of a tile
-// A part has at most one sequence for each of this many bytes.
+// A part has at most one sequence for every 4 bytes of its output.
 #define SLUICE_GS_BYTES_PER_SEQUENCE 4u
 // The format cuts a tile into groups of this many bytes. Each part except the last ends where a
 // group ends. The tile's header says how deeply the copies inside a group may depend on each other.
@@ -37,8 +37,8 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_MAX_CODE_LENGTH 11u
 #define SLUICE_GS_CLASSES 13u
 #define SLUICE_GS_CLASS_LOG 6u
-// The number of symbols of each table of sequences. The first 2^DIRECT_LOG symbols of a length are
-// the length itself; later ones have extra bits.
+// The number of symbols of each table of sequences. A length symbol below 2^DIRECT_LOG is the
+// length itself (for matches, the length - MIN_MATCH); higher symbols have extra bits.
 #define SLUICE_GS_LITERAL_LENGTHS 40u
 #define SLUICE_GS_LITERAL_DIRECT_LOG 4u
 #define SLUICE_GS_MATCH_LENGTHS 54u
@@ -46,7 +46,8 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_OFFSETS 38u
 #define SLUICE_GS_MAX_MODULUS 64u
 #define SLUICE_GS_REPEATS 3u
-// The repeated offsets with which a part begins: 1, 4 and 8, a byte each, the latest one lowest.
+// The list of recent offsets with which a part begins: 1, 4 and 8, a byte each, the most recent one
+// lowest.
 #define SLUICE_GS_FIRST_REPEATS 0x080401u
 
 // While a tile is decoded, it has a *slot* of scratch. Word 0 of the slot is the tile's status. The
@@ -54,8 +55,7 @@ SLUICE_LAYOUT_BEGIN
 // words for each sequence. In the first word, the low half is the byte of the part at which the
 // sequence's output begins, and the upper half is the number of the sequence's first literal. The
 // second word is the offset. The records of part i, whose output begins at byte b of the tile,
-// begin at record b / 4 + i. Behind a part's last record stands one more, which says where its
-// sequences end.
+// begin at record b / 4 + i. One more record after a part's last one says where its sequences end.
 #define SLUICE_GS_SLOTS 512u
 #define SLUICE_GS_PARTS_AT 16u
 #define SLUICE_GS_SEQUENCES_AT 32u

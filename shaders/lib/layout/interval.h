@@ -16,19 +16,20 @@ SLUICE_LAYOUT_BEGIN
 // A batch is this many intervals. One prefix sum is stored for each batch.
 #define SLUICE_INTERVAL_BATCH 128u
 // A workgroup of interval_plan.comp sums up this many counts in a round, and takes as many rounds
-// as its group of counts needs. Groups are so large that there are at most MAX_GROUPS.
+// as its group of counts needs. The size of a group rises with the length of the list, so that
+// there are at most MAX_GROUPS groups.
 #define SLUICE_INTERVAL_ROUND 2048u
 #define SLUICE_INTERVAL_MAX_GROUPS 1024u
-// The scratch consists of words. Word 0 is the sum of all counts. From GROUPS_AT on stands, for
-// each group, the sum of all groups before it. From BATCHES_AT on stands, for each batch, the sum
-// of all batches before it in its group.
+// The scratch consists of words. Word 0 is the sum of all counts. From GROUPS_AT on, each group has
+// a word with the sum of all groups before it. From BATCHES_AT on, each batch has a word with the
+// sum of all batches before it in its group.
 #define SLUICE_INTERVAL_GROUPS_AT 1u
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
 // A share is the work of one lane group. If lane groups are subgroups, a workgroup has this many
 // shares.
 #define SLUICE_INTERVAL_SHARES 4u
-// Work is divided into shares by the number of elements, and each interval counts as additional
-// elements for the work of finding it: as many as fit into this many bytes, but at least one.
+// The size of a share is counted in elements. Each interval counts as some more elements, because
+// finding it is work too: as many as fit into this many bytes, but at least one.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
 // The forms of the list in IntervalParams::counts: the lengths of intervals; offsets (interval i
@@ -74,9 +75,9 @@ struct IntervalParams {
     u32 pass;               // for interval_plan.comp: one of SLUICE_PASS_
     u32 positionBytes;      // bytes of an entry of gather and scatter: 4 or 8
     u32 elementSize;
-    u32 tile;   // work of a small share: elements, plus what intervals count as
-    u32 large;  // work of a large share; those come first
-    u32 tail;   // about this much work at the end of the list is in small shares
+    u32 tile;   // size of a small share in elements (see COST_BYTES)
+    u32 large;  // size of a large share; large shares come before small ones
+    u32 tail;   // how much work at the end of the list is cut into small shares
     u32 window; // the most work that a lane group does in one round
 };
 

@@ -7,8 +7,8 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// In bytes: the scratch begins with a head of counters, behind which stands one state for each
-// tile. A state has twice this size if values have 64 bits.
+// Sizes in bytes. The scratch begins with a head of counters; one state for each tile follows. A
+// state has twice this size if values have 64 bits.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
 // If the number of polls is this value, no state is read at all: each workgroup computes the value

@@ -13,7 +13,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FLAG_BY_DRIVER 2u
 
 // Push constants of gdeflate.comp, checksum.comp, driver_regions.comp, and of status.comp, which is
-// the first dispatch of every decode. They take 128 bytes at most, as many as every device has.
+// the first dispatch of every decode. They take at most the 128 bytes that every device supports.
 // src/api/plan_regions.h sets the last four members.
 struct RegionParams {
     SLUICE_ADDRESS regions;
@@ -37,8 +37,8 @@ struct RegionParams {
     u32 rowShift;
 };
 
-// In the list that driver_regions.comp writes, word 0 is the number of regions. The regions stand
-// from word LIST_AT on, REGION_WORDS words each.
+// In the list that driver_regions.comp writes, word 0 is the number of regions. The regions begin
+// at word LIST_AT, REGION_WORDS words each.
 #define SLUICE_DRIVER_LIST_AT 4u
 #define SLUICE_DRIVER_REGION_WORDS 10u
 

@@ -12,14 +12,15 @@ SLUICE_LAYOUT_BEGIN
 // How many rows of four elements one invocation of scan_ring.comp holds.
 #define SLUICE_SCAN_RING_ROWS 3u
 // The ways in which the workgroups of a scan get their tiles.
-#define SLUICE_SCAN_BY_NUMBER 0u // workgroup i, a scanner not counted, takes tile i
+#define SLUICE_SCAN_BY_NUMBER 0u // workgroup i takes tile i; a scanner is not counted
 #define SLUICE_SCAN_BY_TICKET 1u // each takes the next free tile, until there are no more
-#define SLUICE_SCAN_BY_RING 2u   // as BY_TICKET, and later tiles are loaded while a tile waits
+#define SLUICE_SCAN_BY_RING 2u   // like BY_TICKET, but a workgroup loads several tiles ahead
 // The kinds of results of a scan or a reduction.
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u // reduce.comp: one value for all elements
-// reduce.comp replaces each tile's partial result by that of all elements before the tile.
+// reduce.comp replaces the partial result of each tile by the result of all elements before the
+// tile.
 #define SLUICE_KIND_PARTIALS 3u
 // The operations of the kernels. Minima and maxima of all types are computed as maxima of unsigned
 // keys.
@@ -37,7 +38,7 @@ struct ScanParams {
     SLUICE_ADDRESS scratch;
     u32 maxCount;
     u32 kind;
-    u32 polls;      // polls of a tile's state before a look-back gives up on it
+    u32 polls;      // a look-back polls a tile's state this often, then gives up on it
     u32 flip;       // xor with this makes a value a key for an unsigned maximum
     u32 isFloat;    // 1: elements are f32
     u32 workgroups; // how many are dispatched

@@ -49,7 +49,7 @@ struct TileStreamsParams {
     u32 maxStreamCount;
     u32 maxTileCount;
     u32 pass;
-    u32 hasPairs; // 1: the list is that of SLUICE_TILE_STREAMS_PAIRS
+    u32 hasPairs; // 1: `streams` has the form of SLUICE_TILE_STREAMS_PAIRS
 };
 
 SLUICE_LAYOUT_END

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The copies of the fast decoders. A *wild* copy copies whole blocks: it may write up to kWildBytes
-// past the requested bytes, and read as far past the source. The caller makes sure that this memory
-// exists, and later overwrites the bytes behind the requested ones.
+// Copy functions for the fast decoders. A *wild* copy rounds the size up: it may write up to
+// kWildBytes behind the requested bytes, and read up to kWildBytes behind the source. The caller
+// makes sure that this memory may be accessed, and overwrites the excess bytes later.
 #pragma once
 
 #include "formats/integers.h"
@@ -12,8 +12,8 @@ namespace sluice::cpu::fast {
 
 constexpr uint32_t kWildBytes = 32;
 
-// These copy 8, 16 or 32 bytes. Compilers turn each into a few loads and stores. The source of
-// copy8 and copy16 may overlap the destination, because these load all bytes before they store any.
+// Copy 8, 16 or 32 bytes. Compilers turn each function into a few loads and stores. For copy8 and
+// copy16 source and destination may overlap, because all bytes are loaded before any is stored.
 inline void copy8(uint8_t* to, const uint8_t* from) { std::memcpy(to, from, 8); }
 inline void copy16(uint8_t* to, const uint8_t* from)
 {
@@ -27,8 +27,8 @@ inline void copy32(uint8_t* to, const uint8_t* from)
     copy16(to + 16, from + 16);
 }
 
-// Makes a wild copy of `size` bytes, in blocks of 32. The source must not overlap the bytes that
-// are written.
+// Copies `size` bytes in blocks of 32, so it may write up to kWildBytes behind them (a wild copy).
+// The source must not overlap the bytes that are written.
 inline void copyWild(uint8_t* to, const uint8_t* from, uint32_t size)
 {
     copy32(to, from);
@@ -36,8 +36,8 @@ inline void copyWild(uint8_t* to, const uint8_t* from, uint32_t size)
         copy32(to + at, from + at);
 }
 
-// Repeats the last `distance` bytes before `to`, at least 1, until `size` bytes are written. The
-// result is that of to[i] = to[i - distance] for one i after the other. This is a wild copy.
+// Repeats the `distance` bytes before `to` (at least 1) in `size` bytes from `to` on, as if to[i] =
+// to[i - distance] were done for ascending i. May write up to kWildBytes more (a wild copy).
 inline void repeatWild(uint8_t* to, uint32_t distance, uint32_t size)
 {
     const uint8_t* from = to - distance;
@@ -56,9 +56,10 @@ inline void repeatWild(uint8_t* to, uint32_t distance, uint32_t size)
             std::memcpy(to + at, words, 16);
         return;
     }
-    // The distance is 2 to 15. Copies of eight bytes must not overlap their source, so they need a
-    // distance of at least 8: `back`, a multiple of the real one. If the distance is below 8, the
-    // first eight bytes are written one by one, so that the pattern reaches back far enough.
+    // The distance is 2 to 15. The loop copies eight bytes at a time, and a copy must not overlap
+    // its source. So the source lies `back` bytes before, the smallest multiple of the distance
+    // that is at least 8. If the distance is below 8, first write eight bytes one by one, so that
+    // there is a source that far back.
     uint32_t back = distance;
     if (distance < 8) {
         for (uint32_t i = 0; i < 8; ++i)
@@ -73,7 +74,7 @@ inline void repeatWild(uint8_t* to, uint32_t distance, uint32_t size)
         copy8(to + at, to + at - back);
 }
 
-// Does what repeatWild does, but writes no byte past to + size.
+// Writes the bytes that repeatWild writes, but none past to + size.
 inline void repeatExactly(uint8_t* to, uint32_t distance, uint32_t size)
 {
     if (distance >= size) {

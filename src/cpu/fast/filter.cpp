@@ -33,8 +33,8 @@ inline void forEachChunk(const Residuals<T>& from, uint32_t begin, uint32_t coun
 template <typename T, uint32_t kOrder>
 void undoSums(const Residuals<T>& residuals, uint32_t count, const Values<T>& values)
 {
-    // The running sums. `first` is the value, `second` the difference of the values, `third` the
-    // difference of the differences.
+    // The running sums. `first` is the last value; `second` the last difference of two values;
+    // `third` the last difference of two such differences.
     uint32_t first = 0, second = 0, third = 0;
     const uint32_t stride = values.stride;
     forEachChunk(residuals, 0, count, [&](uint32_t i, const T* some, uint32_t n) {
@@ -49,8 +49,8 @@ void undoSums(const Residuals<T>& residuals, uint32_t count, const Values<T>& va
     });
 }
 
-// Undoes the predictor `up`, which guesses the value above: that of `width` records before. The
-// first row has nothing above it, so there the guess is the value before.
+// Undoes the predictor `up`, whose guess is the value one row above, `width` records before. The
+// first row has no row above it, so there the guess is the previous value.
 template <typename T>
 void undoUp(const Residuals<T>& residuals, uint32_t count, uint32_t width, const Values<T>& values)
 {
@@ -64,7 +64,8 @@ void undoUp(const Residuals<T>& residuals, uint32_t count, uint32_t width, const
     });
 }
 
-// Undoes a predictor that has no function of its own, with the reference's loop, which is slower.
+// Undoes a predictor for which this file has no loop of its own, with the slower loop of the
+// reference (predictAll).
 template <typename T>
 void undoAny(const FilterSection& section, const FilterColumn& column,
              const Residuals<T>& residuals, uint32_t count, const Values<T>& values)
@@ -79,7 +80,8 @@ void undoAny(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// The data that all columns of a section have in common. stride: bytes of a record; count: records.
+// The data that the columns of a section share. stride: bytes of a record; count: number of
+// records.
 struct Records {
     const FilterSection& section;
     const uint8_t* filtered;
@@ -112,8 +114,8 @@ void undoPrediction(const Records& all, const FilterColumn& column, const Filter
     }
 }
 
-// Adds the values of a column's *base* to the column's own. A base is another column; the encoder
-// has subtracted its value in each record. offset, baseOffset: the columns' offsets in a record.
+// Adds to each value of a column the value of its *base*, another column, in the same record. The
+// encoder has subtracted it. offset, baseOffset: byte offsets of the columns in a record.
 template <typename T>
 void addBase(const Records& all, uint32_t offset, uint32_t baseOffset)
 {
@@ -123,8 +125,9 @@ void addBase(const Records& all, uint32_t offset, uint32_t baseOffset)
                    T(loadValue<T>(record + offset) + loadValue<T>(record + baseOffset)));
 }
 
-// Undoes a column's mapping, a change that the encoder made to each value by itself. A rotated
-// value is rotated right by one bit; part of a compressed texture block is given its stored form.
+// Undoes a column's mapping, which the encoder has applied to each value separately. With
+// filterRotated, values are rotated right by one bit. Otherwise the values are parts of compressed
+// texture blocks, which are converted back to their stored form.
 template <typename T>
 void unmap(const Records& all, const FilterColumn& column, uint32_t offset)
 {
@@ -153,8 +156,8 @@ void withType(uint32_t bytes, Visit visit)
         visit(uint32_t());
 }
 
-// Undoes a section: makes its `size` bytes in the tile, `records`, from its filtered bytes. Bytes
-// at the end that are too few for a record are copied.
+// Undoes the filter of one section of a tile: makes the section's `size` original bytes at
+// `records` from the bytes at `filtered`. An incomplete record at the end is only copied.
 void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* records)
 {

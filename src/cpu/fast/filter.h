@@ -8,12 +8,12 @@
 
 namespace sluice::cpu::fast {
 
-// Does what cpu::undoFilter does, faster. It needs about 5 KiB of stack, and more for a
-// FilterSection. It allocates nothing.
+// Undoes the filter of one tile, with the arguments and results of cpu::undoFilter. It allocates
+// nothing, but needs about 5 KiB of stack and the size of a FilterSection.
 uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
                     uint32_t size, uint8_t* tile);
 
-// Runs the filter command on the whole list, as ReferenceBackend::cmdFilter does.
+// Runs the filter command on the whole list of tiles.
 void filter(const SluiceFilterInfo& info);
 
 } // namespace sluice::cpu::fast

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Undoes the predictors that look at the row above: gradient, median and average. The records of a
 // section form rows of `width` records; a record's *place* is its index in its row. Each value
-// depends on its left neighbour, so a processor that undoes one row waits for each result. To use
-// that time, four rows are undone together, each one value behind the row above it.
+// depends on its left neighbour, so a loop over one row is bound by latency. To hide it, four rows
+// are undone together, each one value behind the row above it.
 #pragma once
 
 #include "cpu/fast/filter_values.h"
@@ -37,7 +37,7 @@ struct Average {
     }
 };
 
-// Undoes one column of a section. Its values have the unsigned type T.
+// Undoes the prediction of one column of a section. The values have the unsigned type T.
 template <typename T, typename Predictor>
 class RowLoop {
 public:
@@ -48,7 +48,7 @@ public:
     {
     }
 
-    // Undoes the column's `count` values. Where four whole rows follow, they are undone together.
+    // Undoes the column's `count` values. Four complete rows are undone together where possible.
     void undo(uint32_t count)
     {
         uint32_t i = 0, place = m_firstPlace;
@@ -76,9 +76,9 @@ private:
     uint32_t biased(uint32_t i) const { return T(m_values.get(i) ^ m_bias); }
     void store(uint8_t* to, uint32_t value) const { storeValue(to, T(value ^ m_bias)); }
 
-    // Undoes the records begin .. end - 1, which lie in one row. The caller chooses them so that
-    // all have a record above them, or none has. hasLeft: `begin` is not the first place of its
-    // row. Neighbours that do not exist, such as the one before record 0, count as 0.
+    // Undoes the records begin .. end - 1, which lie in one row. Either all of them have a record
+    // above them, or none of them has. hasLeft: `begin` is not the first record of its row. A
+    // neighbour that does not exist, such as the one before record 0, counts as 0.
     void undoSome(uint32_t begin, uint32_t end, bool hasLeft)
     {
         const bool hasUp = begin >= m_width;
@@ -103,18 +103,18 @@ private:
 
     // One of the four rows that are undone together.
     struct Row {
-        uint8_t* to;            // the place of the next value
-        uint32_t value, upLeft; // the value undone last, and the one above it
+        uint8_t* to;            // where the next value is written
+        uint32_t value, upLeft; // the last value undone, and the value above it
         T* residuals;
     };
 
-    // Undoes four whole rows from record `begin` on, which begins a row and has a whole row above
-    // it. In step t, row k undoes its place t - k. The value above that place was undone in the
-    // step before.
+    // Undoes four complete rows from record `begin` on, which is the first of its row and has a
+    // complete row above it. Each row is one value behind the row above it: in step t, row k undoes
+    // its value t - k, and the value above that one was undone by row k - 1 in step t - 1.
     void undoRows(uint32_t begin)
     {
         const uint32_t steps = m_width + kRows - 1;
-        T residuals[kRows][kChunk]; // residuals[k][t - first] belongs to step t of row k
+        T residuals[kRows][kChunk]; // step t of row k uses residuals[k][t - first]
         Row rows[kRows];
         for (uint32_t k = 0; k < kRows; ++k)
             rows[k] = {m_values.at(begin + k * m_width), m_bias, m_bias, residuals[k]};
@@ -142,7 +142,7 @@ private:
     // Does step t, in which some rows may have no value to undo.
     //   above  the next value above row 0
     //   at     the index of the step's residuals
-    // The last row comes first, so that rows[k - 1].value is still the value of the step before.
+    // The rows go from last to first, because row k needs rows[k - 1].value from the step before.
     void step(Row* rows, const uint8_t*& above, uint32_t t, uint32_t at)
     {
         for (uint32_t k = kRows; k-- != 0;) {
@@ -167,9 +167,9 @@ private:
         row.to += m_values.stride;
     }
 
-    // Does the steps t .. end - 1, in which every row has a value to undo, and returns `end`.
-    // first: the step of residual 0. The rows are copied to local variables, so that they stay in
-    // registers: v is a row's last value, c the value above that one, r the row's residuals.
+    // Does the steps t .. end - 1, in which every row has a value to undo. Returns `end`. first:
+    // the step of residual 0 of each row. The rows are copied to local variables, so that they stay
+    // in registers: v is a row's last value, c the value above that one, r the row's residuals.
     uint32_t wholeSteps(Row* rows, const uint8_t*& above, uint32_t t, uint32_t end, uint32_t first)
     {
         const uint32_t stride = m_values.stride, bias = m_bias;
@@ -215,7 +215,7 @@ private:
         return t;
     }
 
-    // The records of a row, and the place of record 0 in its row.
+    // Records per row, and the index of record 0 in its row.
     const uint32_t m_width, m_firstPlace;
     const Residuals<T>& m_residuals;
     const Values<T> m_values;

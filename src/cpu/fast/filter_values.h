@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The values of one column of a filtered section. The filtered bytes have a *residual* for each
-// value: its difference from a guess. A column's residuals stand either in planes, one for each
-// byte of a residual, or as whole numbers that are m_step bytes apart. In the tile the values stand
-// in *records*, which are `stride` bytes apart.
+// value: its difference from a guess. A column's residuals are stored either in planes, one for
+// each byte of a residual, or unsplit, m_step bytes apart. In the tile the values are stored in
+// *records*, which are `stride` bytes apart.
 #pragma once
 
 #include "formats/filter.h"
@@ -37,7 +37,7 @@ inline void storeValue(uint8_t* to, uint16_t value)
 }
 inline void storeValue(uint8_t* to, uint32_t value) { storeLe32(to, value); }
 
-// Residuals are read in chunks of this many: one loop joins their bytes, then another loop adds the
+// Residuals are read in chunks of this size: one loop joins their bytes, then another loop adds the
 // guesses.
 constexpr uint32_t kChunk = 256;
 
@@ -45,8 +45,9 @@ constexpr uint32_t kChunk = 256;
 template <typename T>
 class Residuals {
 public:
-    // planes: the planes of this column, one for each byte of a value. If the residuals are whole
-    // numbers, planes[0] says where they begin, and the others are not used.
+    // planes: where the residuals are stored. If they are split, there is a plane for each byte of
+    // a residual, which holds that byte of all residuals. Otherwise planes[0] says where the
+    // residuals begin, and the others are not used.
     Residuals(const FilterColumn& column, const FilterPlane* planes, const uint8_t* filtered)
         : m_step(planes[0].step), m_isSplit(column.has(filterSplit)),
           m_isZigzag(column.has(filterZigzag))
@@ -74,7 +75,7 @@ public:
     }
 
 private:
-    // Reads residuals whose bytes stand in planes.
+    // Reads residuals that are split: byte b of each residual is in plane b.
     void readPlanes(uint32_t first, uint32_t count, T* to) const
     {
         const uint8_t* planes[sizeof(T)];
@@ -88,13 +89,13 @@ private:
         }
     }
 
-    // The addresses at which the planes begin.
+    // The addresses at which the planes begin or, in m_planes[0], residuals that are not split.
     const uint8_t* m_planes[sizeof(T)];
     uint32_t m_step; // bytes from one record's residual to the next one's
     bool m_isSplit, m_isZigzag;
 };
 
-// The places of a column's values in the records of the tile.
+// Where a column's values are in the records of the tile.
 template <typename T>
 struct Values {
     uint8_t* first;  // the value of record 0

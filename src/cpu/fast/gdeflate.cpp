@@ -25,8 +25,8 @@ using namespace gdeflate;
 constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 constexpr uint32_t kRoundBytes = 4 * kLanes; // the most that a round reads: one word per lane
 
-// masks[n] has the low n bits set. It is a table, because a shift by a variable number takes longer
-// than a load.
+// masks[n] has the low n bits set. A load from this table is faster than a shift by a variable
+// number of bits.
 struct LowBits {
     uint32_t masks[kTotalMask + 1] = {};
 
@@ -82,9 +82,9 @@ private:
         }
     }
 
-    // The caller calls this before each round. It makes sure that kRoundBytes can be read at
-    // m_next: if fewer are left, it copies them to m_tail, followed by zeros. After the round,
-    // isTruncated() returns whether the round took words behind the end.
+    // Makes sure that a round, which reads up to kRoundBytes at m_next, stays inside the memory.
+    // Call this before each round. If fewer bytes are left, it copies them to m_tail, followed by
+    // zeros. After the round, isTruncated() returns whether lanes took words behind the end.
     void provideRound()
     {
         if (size_t(m_limit - m_next) >= kRoundBytes) return;
@@ -151,8 +151,8 @@ private:
                    kLongLiterals, distanceEntry);
     }
 
-    // Reads the codes of a dynamic block and makes their tables. As in the reference, each step
-    // refills before it checks the bits that it took, so TRUNCATED takes precedence over BAD_CODE.
+    // Reads the codes of a dynamic block and makes their tables. Each step refills before it checks
+    // the bits that it took, so TRUNCATED takes precedence over BAD_CODE.
     uint32_t readCodes()
     {
         const uint32_t literalCount = take(0, 5) + 257, distanceCount = take(0, 5) + 1;
@@ -213,24 +213,25 @@ private:
                                     (m_lanes.bits[lane] >> kTableLog & (kLongSize - 1))];
     }
 
-    // The progress of a round: the next word, the number of literals so far, and the set of lanes
-    // that have read a length, as in GdeflateRound::matches. decodeRound() keeps it in a local
-    // variable, which can stay in registers. Members of the class could not, because the compiler
-    // must assume that a store to bytes changes them.
+    // The progress of a round: the next word, the number of literals so far, and the lanes that
+    // have read a length, one bit per lane. decodeRound() keeps it in a local variable, which can
+    // stay in registers. Class members could not, because the compiler must assume that each store
+    // of a byte changes them.
     struct Progress {
         const uint8_t* next;
         uint32_t literals, matches;
     };
 
-    // Does one lane of a round: consumes the bits of the entry's code and its extra bits, notes the
-    // symbol in `round`, and refills the lane. An entry of 0 consumes no bits and notes nothing.
+    // Does one lane of a round. Consumes the bits of the entry's code and its extra bits, stores
+    // the symbol in `round`, and refills the lane. With an entry of 0 it consumes no bits and
+    // stores nothing.
     void apply(uint32_t lane, uint32_t entry, Progress& at, Round& round)
     {
         const uint64_t bits = m_lanes.bits[lane];
         const uint32_t total = entry & kTotalMask, code = entry >> kCodeShift & kCodeMask;
         const uint32_t value =
             (entry >> kValueShift) + ((uint32_t(bits) & kLowBits.masks[total]) >> code);
-        // `wants` is all ones if the lane must refill.
+        // `wants` is all ones if the lane must refill, otherwise 0; a mask needs no branch.
         const uint32_t left = uint32_t(m_lanes.counts[lane]) - total, wants = left < 32 ? ~0u : 0;
         m_lanes.bits[lane] = bits >> total | uint64_t(loadLe32(at.next) & wants) << left;
         m_lanes.counts[lane] = left + (wants & 32);
@@ -245,9 +246,9 @@ private:
         at.matches = at.matches >> 1 | (entry >> kTableLog & 1) << (kLanes - 1);
     }
 
-    // Decodes a round. Sets hasEnded if a lane reads the end of the block. If hasEnded was set
-    // before, only lanes with an open match decode, namely its distance. Returns BAD_CODE or
-    // kContinue. The caller also checks isTruncated().
+    // Decodes a round. Sets hasEnded if a lane reads the end of the block. If hasEnded is already
+    // set, lanes decode only the distances of matches whose lengths they read in the round before.
+    // Returns BAD_CODE or kContinue. The caller also checks isTruncated().
     uint32_t decodeRound(Round& round, bool& hasEnded)
     {
         provideRound();
@@ -255,8 +256,7 @@ private:
             return kContinue;
         Progress at = {m_next, 0, 0};
         uint32_t lane = 0;
-        // Do the lanes before the first one with a symbol that is neither a literal nor a length
-        // nor a distance.
+        // The fast loop. It stops at the first lane whose symbol is no literal, length or distance.
         for (; lane < kLanes && !hasEnded; ++lane) {
             uint32_t entry =
                 m_tables.entries[m_lanes.places[lane] | (m_lanes.bits[lane] & (kTableSize - 1))];
@@ -266,8 +266,8 @@ private:
             }
             apply(lane, entry, at, round);
         }
-        // Do the other lanes, with checks: those of the round in which the block ends (or a symbol
-        // is bad), and all lanes of the round after it.
+        // The loop with checks. It decodes the remaining lanes of a round in which the block ends
+        // or a symbol is bad. In the round after the end of the block it decodes all lanes.
         for (; lane < kLanes; ++lane) {
             const uint32_t entry = m_lanes.places[lane] != 0 || !hasEnded ? lookUp(lane) : 0;
             if ((entry & kIsBad) != 0) return SLUICE_ST_BAD_CODE;
@@ -339,7 +339,7 @@ private:
     }
 
     const uint8_t* m_next;  // the next word of the compressed tile
-    const uint8_t* m_end;   // the end of the words
+    const uint8_t* m_end;   // the end of the last word
     const uint8_t* m_limit; // the end of the memory that may be read at m_next
     uint8_t* const m_out;
     const uint32_t m_size;

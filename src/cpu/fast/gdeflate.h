@@ -9,16 +9,15 @@
 
 namespace sluice::cpu::fast {
 
-// Decodes one tile, with the arguments and statuses of cpu::decodeGdeflateTile. It needs about 30
-// KiB of stack and allocates nothing.
+// Decodes one tile, with the arguments and statuses of cpu::decodeGdeflateTile. It allocates
+// nothing and needs about 30 KiB of stack.
 uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                             size_t destinationSize);
-// Does the same in portable C++: without AVX2 even if the processor has it.
+// Decodes one tile in portable C++, without AVX2 even if the processor has it.
 uint32_t decodeGdeflateTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                                     size_t destinationSize);
 
-// Runs the GDeflate command on a whole list, as ReferenceBackend::cmdGdeflate does, with this
-// decoder.
+// Runs the GDeflate command on a whole list of tiles, with this decoder.
 void gdeflate(const SluiceGdeflateInfo& info);
 
 } // namespace sluice::cpu::fast

@@ -55,7 +55,7 @@ SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables&
         _mm_storeu_si128(reinterpret_cast<__m128i*>(entries + first), some);
         all = _mm_or_si128(all, some);
     }
-    // The common case: no code is long, and no symbol is special in another way.
+    // The common case: every code is short, and no symbol ends the block or is invalid.
     if (_mm_testz_si128(all, _mm_set1_epi32(int(kIsSpecial))) != 0) return true;
     for (uint32_t left = lanesWith(entries, kSpecialBit); left != 0; left &= left - 1) {
         const uint32_t lane = lowestBit(left), entry = entries[lane];
@@ -73,8 +73,8 @@ SLUICE_AVX2 inline void gatherLiterals(uint32_t literals, GdeflateRound& round)
 {
     uint8_t* to = round.bytes;
     for (uint32_t first = 0; first < kLanes; first += 8) {
-        // Reduce eight values to bytes. Those of lanes without a literal may be anything, since the
-        // shuffle leaves them out.
+        // Narrow eight values to bytes. Bytes of lanes without a literal are arbitrary; the shuffle
+        // drops them.
         const __m128i words =
             _mm_packus_epi32(loadHalf(round.values + first), loadHalf(round.values + first + 4));
         const uint32_t chosen = literals >> first & 0xff;

@@ -36,8 +36,8 @@ struct GdeflateRound {
     uint8_t bytes[gdeflate::kLanes + kWildBytes];
 };
 
-// Decodes a round with AVX2, and advances `next` by the words that it took. 128 bytes must be
-// readable at `next`. If a symbol of the round is neither a literal nor a length nor a distance,
+// Decodes a round with AVX2, and advances `next` by the words that it took. At least 128 bytes must
+// be readable at `next`. If the round has another symbol than a literal, length or distance,
 // returns false and changes nothing but `round`.
 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables, const uint8_t*& next,
                        GdeflateRound& round);

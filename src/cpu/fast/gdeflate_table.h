@@ -33,17 +33,17 @@ constexpr uint32_t kIsSpecial = 1u << kSpecialBit;
 constexpr uint32_t kIsLong = 1u << 13, kIsEnd = 1u << 14, kIsBad = 1u << 15;
 constexpr uint32_t kValueShift = 16;
 
-// Codes of more than kTableLog bits are in *groups*, one for the long codes that agree in their
-// first kTableLog bits. A group has an entry for each value of the next kLongLog bits.
+// Codes of more than kTableLog bits are in *groups*: the long codes with the same first kTableLog
+// bits form one group. A group has an entry for each value of the next kLongLog bits.
 constexpr uint32_t kLongLog = gdeflate::kMaxCodeLength - kTableLog, kLongSize = 1u << kLongLog;
 
-// Makes the entry of a symbol. withCode() adds the size of the symbol's code.
+// Makes the entry of a symbol. The length of the symbol's code is added later, by withCode().
 constexpr uint32_t entryOf(uint32_t flags, uint32_t extraBits, uint32_t value)
 {
     return value << kValueShift | flags | extraBits;
 }
-// These return the entry of a symbol, without the size of its code: literalEntry that of a literal
-// or length, distanceEntry that of a distance.
+// Return the entry of a symbol, without the length of its code. literalEntry() is for the symbols
+// of literals and lengths, distanceEntry() for those of distances.
 constexpr uint32_t literalEntry(uint32_t symbol)
 {
     using namespace gdeflate;
@@ -73,8 +73,9 @@ constexpr uint32_t reverseBits(uint32_t value, uint32_t count)
     return ((value & 0xff) << 8 | value >> 8) >> (16 - count);
 }
 
-// The most groups of the literals and lengths, and of both tables together. A group has at least
-// two symbols, since otherwise the code would not be complete.
+// The largest numbers of groups: kLongLiterals for literals and lengths, kLongGroups for both
+// tables together. They are half the numbers of symbols, since each group of a complete code has at
+// least two symbols.
 constexpr uint32_t kLongLiterals = gdeflate::kMaxSymbols / 2,
                    kLongGroups = kLongLiterals + gdeflate::kDistanceSymbols / 2;
 
@@ -132,7 +133,7 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
             }
             uint32_t* entries = longTable + (table[prefix] >> kValueShift) * kLongSize;
             const uint32_t entry = withCode(entryOf(sorted[symbol++]), length);
-            // The bits behind the code may have any value, so the entry repeats.
+            // The bits that follow the code may have any value, so the entry is repeated.
             for (uint32_t at = reversed >> kTableLog; at < kLongSize;
                  at += 1u << (length - kTableLog))
                 entries[at] = entry;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decodes Gstd tiles fast (docs/format.md, section 7). A tile consists of *parts*, which are
 // decoded one after the other: first all literals of a part, then its *sequences*, 32 at a time. A
-// sequence is a number of literals and a match, which copies earlier bytes. To execute a sequence
-// is to copy these bytes to the tile, which is done as soon as it has been read.
+// sequence is a number of literals and a match, which copies earlier bytes. To *execute* a sequence
+// means to copy its literals and its match to the tile; that is done as soon as it has been read.
 //
-// If an earlier part has a bad match and a later part another error, the status is the other error.
-// So after a bad match the rest is still read and checked, but nothing is executed any more.
+// A bad match has the lowest precedence: if a later part has another error, that error is the
+// status. So after a bad match the remaining parts are still read and checked, but nothing is
+// executed.
 #include "cpu/fast/gstd.h"
 
 #include "formulas/gstd.h"
@@ -24,15 +25,15 @@ namespace {
 
 constexpr uint32_t kLanes = SLUICE_GS_LANES;
 
-// A part, as the headers of the tile and of a coded part describe it. The names are those of
-// docs/format.md. A table with a log of n has 2^n slots.
+// A part of the tile, as the tile's header and the part's own header describe it. The members have
+// the names of docs/format.md. literalLog, sequenceLog: their tables have 2^log slots.
 struct Part {
     uint32_t begin, size; // the part's bytes in the decoded tile
     uint32_t literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus;
     uint8_t oneLiteral;
     bool reusesLiterals, reusesSequences;
     const uint8_t* words; // the first byte of the part in the compressed tile
-    const uint8_t* end;   // the first byte behind it
+    const uint8_t* end;   // the end of the part in the compressed tile
 };
 
 // The memory that a decoder needs. The tables are those that were read last, since later parts may
@@ -46,8 +47,8 @@ struct Scratch {
 };
 
 // Does a step of the format in which each of the first `count` lanes reads a symbol. slots: a table
-// with 2^log slots. With kIsSafe the caller guarantees that there are words enough for all lanes,
-// so that refilled() need not check it.
+// with 2^log slots. With kIsSafe the caller guarantees that enough words are left for all lanes, so
+// that refilled() need not check it.
 template <bool kIsSafe>
 inline void readSymbols(Lanes& lanes, uint32_t count, const uint32_t* slots, uint32_t log,
                         uint32_t* symbols)
@@ -104,8 +105,8 @@ inline void readLiteralGroup(Lanes& lanes, uint8_t* to, SymbolOf symbolOf)
     lanes.words = words;
 }
 
-// Reads the literals first .. count - 1; `first` begins a group of 128. symbolOf is as in
-// readLiteralGroup.
+// Reads the literals first .. count - 1; `first` begins a group of 128. symbolOf(state) returns the
+// literal that comes next in a lane's state, and removes it there.
 template <typename SymbolOf>
 void readLiterals(Lanes& lanes, uint32_t first, uint32_t count, uint8_t* literals,
                   SymbolOf symbolOf)
@@ -127,7 +128,7 @@ void readLiterals(Lanes& lanes, uint32_t first, uint32_t count, uint8_t* literal
     }
 }
 
-// Reads literals that are symbols of a table with 2^kLog slots.
+// Reads literals that are coded with rANS, with a table of 2^kLog slots.
 template <uint32_t kLog>
 void readRansLiterals(Lanes& lanes, uint32_t first, uint32_t count, const uint32_t* slots,
                       uint8_t* literals)
@@ -139,17 +140,16 @@ void readRansLiterals(Lanes& lanes, uint32_t first, uint32_t count, const uint32
     });
 }
 
-// Up to 32 sequences, one per lane: the symbols that were read, and the values that they give.
-// `offsets` are those of the matches, `literals` the numbers of literals, `lengths` those of the
-// matches.
+// Up to 32 sequences, one per lane: the symbols that were read, and the values that they stand for.
+// `literals` are numbers of literals; `offsets` and `lengths` belong to the matches.
 struct Sequences {
     uint32_t offsetSymbols[kLanes], literalSymbols[kLanes], matchSymbols[kLanes];
     uint32_t offsets[kLanes], literals[kLanes], lengths[kLanes];
 };
 
-// Turns the quotients in to.offsets into offsets. A new offset, one that does not repeat one of the
-// last three, is stored as a quotient and a remainder by the part's modulus. The remainder is a
-// symbol, which this function reads.
+// Turns the quotients in to.offsets into offsets. An offset that does not repeat one of the last
+// three is stored as a quotient and a remainder by the part's modulus. This function reads the
+// remainder, which is a symbol.
 void readRemainders(Lanes& lanes, uint32_t count, const SequenceTables& tables, Sequences& to)
 {
     for (uint32_t lane = 0; lane < count; ++lane)
@@ -158,8 +158,8 @@ void readRemainders(Lanes& lanes, uint32_t count, const SequenceTables& tables, 
                                lanes.symbol(lane, tables.remainder, tables.log);
 }
 
-// Reads the sequences of the first `count` lanes. With kIsSafe the caller guarantees that there are
-// words enough for all steps. Offsets that repeat one of the last three are set later, by
+// Reads the sequences of the first `count` lanes. With kIsSafe the caller guarantees that enough
+// words are left for all steps. Offsets that repeat one of the last three are set later, by
 // resolveRepeats().
 template <bool kIsSafe>
 void readSequences(Lanes& lanes, uint32_t count, const SequenceTables& tables, Sequences& to)
@@ -174,8 +174,8 @@ void readSequences(Lanes& lanes, uint32_t count, const SequenceTables& tables, S
     readExtraBits<kIsSafe>(lanes, count, kMatchLengths.rows, to.matchSymbols, to.lengths);
 }
 
-// Does the same for all 32 lanes with AVX2. There must be words enough for all steps, and
-// kWordsLoaded more, which may be loaded but not taken.
+// Reads the sequences of all 32 lanes with AVX2; otherwise like readSequences<true>. Enough words
+// must be left for all steps, plus kWordsLoaded words that may be loaded but not taken.
 void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to)
 {
     const uint32_t log = tables.log;
@@ -203,7 +203,8 @@ public:
     {
         if (const uint32_t status = readHeader(); status != SLUICE_ST_OK) return status;
         m_scratch.depths.start(m_depth);
-        // begin: offset of the next part in the decoded tile; words: in the compressed tile.
+        // Byte offsets of the next part: `begin` in the decoded tile, `words` in the compressed
+        // one.
         uint32_t begin = 0, words = 4 + 4 * m_partCount;
         for (uint32_t i = 0; i < m_partCount; ++i) {
             const uint32_t entry = loadLe32(m_source + 4 + 4 * i);
@@ -241,8 +242,8 @@ private:
         return uint64_t(words) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
 
-    // Writes the bytes of a part that is plain or a run. If the part is coded, reads the rest of
-    // its header and decodes it.
+    // Writes the bytes of a part that is stored uncompressed or is a run of one byte. If the part
+    // is coded, reads the rest of its header and decodes it.
     uint32_t decodePart(Part& part)
     {
         const uint32_t head = loadLe16(part.words), kind = head & 3;
@@ -323,7 +324,8 @@ private:
             run.add(some, count);
             left -= count;
         }
-        // If a part has both errors, wrong sums come before words that are left over.
+        // If sizes do not add up and words are left over, the sums of the sizes decide the status,
+        // so they are checked first.
         const uint32_t size = part.literalCount + run.matchBytes();
         if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (run.literalBytes() > part.literalCount || lanes.words.next != lanes.words.end)
@@ -359,7 +361,7 @@ private:
             break;
         default: {
             if (m_usesAvx2) first = readRansLiteralsAvx2(lanes, count, table.slots, table.log, to);
-            // There is a function for each log, since shifts by constants are faster.
+            // There is a function for each log, so that shifts are by constants, which are faster.
             using Read = void (*)(Lanes&, uint32_t, uint32_t, const uint32_t*, uint8_t*);
             constexpr Read kReads[] = {
                 readRansLiterals<5>, readRansLiterals<6>,  readRansLiterals<7>, readRansLiterals<8>,
@@ -400,7 +402,7 @@ private:
     // of all sequences.
     class Execution {
     public:
-        // isOff: nothing is executed, because an earlier part had a bad offset.
+        // isOff: copy nothing, because an earlier part had a bad offset.
         Execution(const Part& part, uint8_t* destination, uint32_t size, Scratch& scratch,
                   bool isOff)
             : m_tile(destination), m_tileSize(size), m_partSize(part.size),
@@ -415,7 +417,7 @@ private:
                 m_literalBytes += some.literals[i];
                 m_matchBytes += some.lengths[i];
             }
-            // If the sums of all `count` sequences fit the part, each of the sequences does.
+            // If the sums fit the part, each of the sequences fits too.
             if (m_isOff || m_literalBytes > m_literalCount ||
                 m_literalBytes + m_matchBytes > m_partSize) {
                 m_isOff = true;
@@ -434,7 +436,7 @@ private:
             if (!m_isOff) std::memcpy(m_tile + m_at, m_literals + m_done, m_literalCount - m_done);
         }
 
-        uint32_t literalBytes() const { return m_literalBytes; } // sums of the sequences so far
+        uint32_t literalBytes() const { return m_literalBytes; } // sums over all sequences so far
         uint32_t matchBytes() const { return m_matchBytes; }
         bool hasBadOffset() const { return m_hasBadOffset; }
 
@@ -452,7 +454,7 @@ private:
             m_done += literals;
             m_at += literals;
             out += literals;
-            if (offset - 1 >= m_at) return false; // also if the offset is 0
+            if (offset - 1 >= m_at) return false; // an offset of 0 wraps around and fails too
             if (isWild)
                 repeatWild(out, offset, length);
             else
@@ -469,7 +471,7 @@ private:
         uint32_t m_at;       // position in the tile
         uint32_t m_done = 0; // literals that have been copied
         uint32_t m_literalBytes = 0, m_matchBytes = 0;
-        // isOff: nothing more is executed. hasBadOffset: this part had a bad offset.
+        // isOff: copy nothing more. hasBadOffset: this part had a bad offset.
         bool m_isOff, m_hasBadOffset = false;
     };
 

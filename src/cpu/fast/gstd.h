@@ -18,12 +18,11 @@ extern const size_t kGstdScratchSize; // about 100 KB
 // kGstdScratchSize bytes with any contents.
 uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                         size_t destinationSize, void* scratch);
-// Does the same in portable C++: without AVX2 even if the processor has it.
+// Decodes one tile in portable C++, without AVX2 even if the processor has it.
 uint32_t decodeGstdTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                                 size_t destinationSize, void* scratch);
 
-// Runs the Gstd command on a whole list, as ReferenceBackend::cmdGstd does, with this decoder and
-// the scratch of the command.
+// Runs the Gstd command on a whole list of tiles, with this decoder and the command's scratch.
 void gstd(const SluiceGstdInfo& info);
 
 } // namespace sluice::cpu::fast

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Reads symbols and bits of Gstd's lanes with AVX2, eight lanes at a time. A *lane* has a state of
 // 32 bits from which it reads. If its state is below 2^16, it *refills* before it reads: it shifts
-// the next word of 16 bits in. gstd_lanes.h does the same in portable C++, and describes the
-// tables.
+// in the next 16-bit word. gstd_lanes.h does the same in portable C++, and describes the tables.
 #include "cpu/fast/gstd_steps.h"
 #include "cpu/fast/simd.h"
 #include "cpu/fast/simd_tables.h"
@@ -13,9 +12,9 @@ namespace sluice::cpu::fast {
 namespace {
 
 constexpr RankOf8 kRanks;
-// kWide: lanes in a vector of AVX2; kVectors: vectors of all lanes.
+// kWide: lanes per AVX2 vector; kVectors: vectors for all lanes.
 constexpr uint32_t kLanes = SLUICE_GS_LANES, kWide = 8, kVectors = kLanes / kWide;
-constexpr uint32_t kGroup = 4 * kLanes; // literals, four per lane
+constexpr uint32_t kGroup = 4 * kLanes; // literals that are read together, four per lane
 
 SLUICE_AVX2 inline __m256i load(const uint32_t* from)
 {
@@ -31,7 +30,7 @@ SLUICE_AVX2 inline __m256i gather(const uint32_t* table, __m256i places)
     return _mm256_i32gather_epi32(reinterpret_cast<const int*>(table), places, 4);
 }
 
-// Returns all ones for the lanes that have to refill.
+// Returns all ones for each lane that must refill because its state is below 2^16.
 SLUICE_AVX2 inline __m256i wantsOf(__m256i states)
 {
     return _mm256_cmpeq_epi32(_mm256_srli_epi32(states, 16), _mm256_setzero_si256());
@@ -52,8 +51,8 @@ SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const uint8_t
     return _mm256_blendv_epi8(states, _mm256_or_si256(_mm256_slli_epi32(states, 16), taken), wants);
 }
 
-// Returns the states after the symbols with these table entries have been read, as advanced() in
-// gstd_lanes.h does. The table has 2^log slots.
+// Returns the states that lanes have after they have read the symbols with these table entries. The
+// table has 2^log slots.
 SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log)
 {
     const __m256i places =
@@ -63,8 +62,8 @@ SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log
                             places);
 }
 
-// Returns whether there are words enough for a group of literals, and for loading kWordsLoaded
-// words at a time.
+// Returns whether enough words are left for a group of literals, plus kWordsLoaded words that the
+// last load may read but not take.
 SLUICE_AVX2 inline bool haveGroup(const uint8_t* next, const uint8_t* end)
 {
     return size_t(end - next) >= 2 * (kGroup + kWordsLoaded);
@@ -117,9 +116,9 @@ SLUICE_AVX2 uint32_t readRansLiteralsAvx2(Lanes& lanes, uint32_t count, const ui
     for (uint32_t v = 0; v < kVectors; ++v)
         states[v] = load(lanes.states + v * kWide);
     uint32_t done = 0;
-    // The states stay in registers from group to group.
+    // Keep the states in registers from group to group.
     for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
-        // A group has four literals per lane: byte k of a lane's 32-bit word is literal 4 lane + k.
+        // Byte k of a lane's 32-bit word is literal 4 * lane + k of the group.
         __m256i bytes[kVectors];
         for (uint32_t v = 0; v < kVectors; ++v)
             bytes[v] = _mm256_setzero_si256();
@@ -153,7 +152,7 @@ SLUICE_AVX2 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const u
         states[v] = load(lanes.states + v * kWide);
     uint32_t done = 0;
     for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
-        // The literals of the group, as in readRansLiteralsAvx2.
+        // Byte k of a lane's 32-bit word is literal 4 * lane + k of the group.
         __m256i bytes[kVectors];
         for (uint32_t v = 0; v < kVectors; ++v)
             bytes[v] = _mm256_setzero_si256();

@@ -12,8 +12,9 @@
 
 namespace sluice::cpu::fast {
 
-// Keeps the hops of the bytes of one group, the one that is being written. A match whose source
-// lies outside the group adds no hops and takes almost no time here.
+// Counts the hops of each byte of one group of 512 bytes, the group that is being written: through
+// how many copies within the group the byte came. A match whose source lies outside the group adds
+// no hops and takes almost no time here.
 class Depths {
 public:
     // Begins a tile. most: the highest number of hops that the tile's header allows.
@@ -25,16 +26,16 @@ public:
         std::memset(m_hops, 0, sizeof m_hops);
     }
 
-    // Notes that a match copied `length` bytes to position `at` of the tile, from `offset` bytes
-    // before. The caller notes the matches in ascending order of `at`.
+    // Records that a match copied `length` bytes to position `at` of the tile, from `offset` bytes
+    // before. Call this for the matches in ascending order of `at`.
     void copy(uint32_t at, uint32_t offset, uint32_t length)
     {
-        const uint32_t to = at % SLUICE_GS_GROUP; // place in the group
-        // All sources of a match lie before `at`: if it overlaps itself, it repeats the bytes
-        // before `at`. So its bytes in later groups are copied from other groups and have no hops.
-        // Only its bytes in the first group matter.
+        const uint32_t to = at % SLUICE_GS_GROUP; // offset in the group
+        // A match reads only bytes before `at`: if it overlaps itself, it repeats those bytes. So
+        // what it writes to later groups comes from other groups and has no hops. Only the bytes
+        // that it writes to the first group matter.
         length = std::min(length, SLUICE_GS_GROUP - to);
-        // Return if no source lies in this group.
+        // Return if the match copies nothing from this group, so that no byte gets a hop.
         if (to == 0 || offset >= to + length) return;
         if (at - to != m_group) {
             leaveGroup();
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    // Checks the hops of the current group and forgets them.
+    // Checks that no byte of the current group has too many hops, and forgets its hops.
     void leaveGroup()
     {
         if (!m_isUsed) return;
@@ -69,7 +70,8 @@ private:
         std::memset(m_hops, 0, sizeof m_hops);
     }
 
-    // Notes a match whose source begins before the group and reaches into it.
+    // Records a match whose source begins before the group and reaches into it. Only the bytes that
+    // it copies from inside the group get a hop.
     void copyFromBorder(uint32_t to, uint32_t offset, uint32_t length)
     {
         const uint32_t outside = offset - to;
@@ -92,14 +94,14 @@ private:
                 to[i] = uint8_t(from[i] + 1);
             return;
         }
-        const uint32_t last = size - 8; // the last 8 bytes may be done twice, with the same result
+        const uint32_t last = size - 8; // the last 8 bytes; they may overlap the 8 before them
         for (uint32_t i = 0; i < last; i += 8)
             storeLe64(to + i, loadLe64(from + i) + kOnes);
         storeLe64(to + last, loadLe64(from + last) + kOnes);
     }
 
-    // Notes a match that overlaps itself: its first `period` bytes are copies of those before it,
-    // so they have one hop more; the other bytes repeat the hops of the first ones.
+    // Records a match that overlaps itself. Its first `period` bytes are copies of the bytes before
+    // `to` and have one hop more than those. The other bytes repeat the hops of the first ones.
     static void repeat(uint8_t* to, uint32_t period, uint32_t size)
     {
         if (period == 1) {

@@ -3,9 +3,9 @@
 // (docs/format.md, 7.2).
 //
 // Each lane has a *state* of 32 bits, and reads bits or a symbol from its lower end. If the state
-// is below 2^16, the lane *refills* before it reads: it shifts the next 16-bit word in. A table of
-// log k divides 2^k *slots* among the symbols. The low k bits of the state are a slot; the symbol
-// that has this slot is the one that is read.
+// is below 2^16, the lane *refills* before it reads: it shifts in the next 16-bit word. A table of
+// log k divides 2^k *slots* among the symbols. The low k bits of the state select a slot, and the
+// symbol that owns this slot is read.
 #pragma once
 
 #include "layout/gstd.h"
@@ -13,8 +13,8 @@
 
 namespace sluice::cpu::fast {
 
-// A table has an entry for each slot: in bits 0 to 7 the symbol, in bits 8 to 19 the index of the
-// slot among those of the symbol, in bits 20 to 31 the number of slots of the symbol.
+// An rANS table has an entry for each slot: in bits 0 to 7 the slot's symbol, in bits 8 to 19 the
+// index of the slot among the slots of this symbol, in bits 20 to 31 the number of these slots.
 constexpr uint32_t kPlaceShift = 8, kFrequencyShift = 20, kPlaceMask = 0xfff;
 
 // Makes a table in which symbol i of `count` has frequencies[i] slots. Returns false, and makes no
@@ -42,8 +42,8 @@ struct Words {
     bool have(uint32_t count) const { return size_t(end - next) >= size_t(2) * count; }
 };
 
-// Returns a lane's state, refilled if it is below 2^16. If no words are left, the state stays as it
-// is. With kIsSafe the caller guarantees that words are left, and this is not checked.
+// Refills a lane if its state is below 2^16 and words are left, and returns its new state. With
+// kIsSafe the caller guarantees that words are left, and this is not checked.
 template <bool kIsSafe>
 inline uint32_t refilled(uint32_t state, Words& words)
 {
@@ -64,8 +64,8 @@ inline uint32_t advanced(uint32_t state, uint32_t entry, uint32_t log)
     return (entry >> kFrequencyShift) * (state >> log) + (entry >> kPlaceShift & kPlaceMask);
 }
 
-// The lanes of a part. In each step of the format the caller lets the lanes read in ascending
-// order, since they take words from one list.
+// The lanes of a part. They take words from one list, so in each step of the format the caller must
+// let them read in ascending order.
 struct Lanes {
     uint32_t states[SLUICE_GS_LANES];
     Words words;
@@ -77,7 +77,7 @@ struct Lanes {
         for (uint32_t& state : states)
             state = refilled<false>(0, words);
     }
-    // Lets a lane refill, and reads `count` bits from it, or a symbol of a table with 2^log slots.
+    // Refills a lane if needed, unless `count` is 0, and reads `count` bits from it.
     uint32_t bits(uint32_t lane, uint32_t count)
     {
         if (count == 0) return 0;
@@ -85,6 +85,7 @@ struct Lanes {
         states[lane] = state >> count;
         return state & ((1u << count) - 1);
     }
+    // Refills a lane if needed, and reads a symbol from it. `slots` is a table with 2^log slots.
     uint32_t symbol(uint32_t lane, const uint32_t* slots, uint32_t log)
     {
         const uint32_t state = refilled<false>(states[lane], words);

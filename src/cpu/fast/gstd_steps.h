@@ -13,8 +13,8 @@ namespace sluice::cpu::fast {
 // below it the number of extra bits.
 constexpr uint32_t kBaseShift = 5, kBitsMask = 31;
 
-// The rows for one kind of length: `count` symbols, of which the first 2^directLog have no extra
-// bits. add: what is added to each value.
+// The rows for one kind of length, which has `count` symbols. The first 2^directLog symbols have no
+// extra bits. add: a number that is added to each smallest value.
 struct LengthRows {
     constexpr LengthRows(uint32_t count, uint32_t directLog, uint32_t add)
     {
@@ -42,8 +42,8 @@ struct OffsetRows {
 };
 constexpr OffsetRows kOffsets;
 
-// The steps below work on all 32 lanes. They load kWordsLoaded words at a time. So the part must
-// have that many words more than the lanes can take.
+// The functions below work on all 32 lanes. They load kWordsLoaded words at a time, so the part
+// must have that many words more than the lanes can take.
 constexpr uint32_t kWordsLoaded = 8;
 
 // Reads a symbol of each lane. slots: a table with 2^log slots.
@@ -52,12 +52,13 @@ void readSymbolsAvx2(Lanes& lanes, const uint32_t* slots, uint32_t log, uint32_t
 // symbols[lane] plus these bits.
 void readExtraBitsAvx2(Lanes& lanes, const uint32_t* rows, const uint32_t* symbols,
                        uint32_t* values);
-// Read whole groups of 128 literals, as long as the words are certain to suffice. Return the number
-// of literals that were read, at most `count`.
+// Reads groups of 128 literals, as long as the words are certain to suffice for a whole group.
+// Returns the number of literals that were read, at most `count`.
 uint32_t readRansLiteralsAvx2(Lanes& lanes, uint32_t count, const uint32_t* slots, uint32_t log,
                               uint8_t* literals);
-// codes: has an entry for each value of the next SLUICE_GS_MAX_CODE_LENGTH bits, the symbol in bits
-// 0 to 7 and the length of its code above.
+// Reads groups of 128 literals that have a prefix code. Returns the number of literals that were
+// read, at most `count`. codes: an entry for each value of the next SLUICE_GS_MAX_CODE_LENGTH bits,
+// with the symbol in bits 0 to 7 and the length of its code above.
 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const uint16_t* codes,
                                uint8_t* literals);
 

@@ -12,7 +12,8 @@ class TableReader {
 public:
     explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
 
-    // Reads the table with which classes are coded. Returns whether it is valid.
+    // Reads the table with which classes are coded. A symbol's class says how many bits its number
+    // of slots has. Returns whether the table is valid.
     bool readClasses()
     {
         uint32_t frequencies[SLUICE_GS_CLASSES];
@@ -21,14 +22,14 @@ public:
         completeRows(frequencies, SLUICE_GS_CLASSES);
         return buildSlots(frequencies, SLUICE_GS_CLASSES, SLUICE_GS_CLASS_LOG, m_slots);
     }
-    // Reads the classes of `count` symbols.
+    // Reads the classes of `count` symbols to `values`.
     void readRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % SLUICE_GS_LANES, m_slots, SLUICE_GS_CLASS_LOG);
     }
-    // Turns classes into numbers of slots. Classes 0 and 1 stand for themselves. Class c > 1 stands
-    // for 2^(c - 1) plus a number of c - 1 bits, which is read.
+    // Turns the classes in `values` into numbers of slots. Classes 0 and 1 stand for themselves.
+    // Class c > 1 stands for 2^(c - 1) plus a number of c - 1 bits, which is read.
     void completeRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol) {

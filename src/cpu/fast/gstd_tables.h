@@ -18,8 +18,8 @@ struct LiteralTable {
     uint16_t codes[(1u << SLUICE_GS_MAX_CODE_LENGTH) + 1];
 };
 
-// The tables of sequences, which all have the same log. If the modulus is 1, there is no table of
-// remainders.
+// The tables of sequences, which all have 2^log slots. Without remainders (modulus 1) the table of
+// remainders is not used.
 struct SequenceTables {
     bool isRead;
     uint32_t modulus, log;
@@ -29,7 +29,7 @@ struct SequenceTables {
     uint32_t remainder[1u << SLUICE_GS_MAX_SEQUENCE_LOG];
 };
 
-// Read the tables that come next in the lanes: the table of literals, and the tables of sequences.
+// Read the next tables of a part from its lanes: the table of literals, or the tables of sequences.
 // Return false if a table breaks a rule of the format.
 bool readLiteralTable(Lanes& lanes, uint32_t mode, uint32_t log, LiteralTable& table);
 bool readSequenceTables(Lanes& lanes, uint32_t modulus, uint32_t log, SequenceTables& tables);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tables of indices for shuffle instructions. Of the lanes of a vector some are *chosen*, for
-// example those that take a word. A table has a row for each set of chosen lanes; bit i of `set`
-// says that lane i is chosen.
+// Tables of indices for shuffle instructions. Some lanes of a vector are *chosen*, for example
+// those that take a word. A table has a row for each set of chosen lanes; bit i of `set` says that
+// lane i is chosen.
 #pragma once
 
 #include "formats/integers.h"
 
 namespace sluice::cpu::fast {
 
-// rows[set][n] is the index of the n-th chosen lane; the rest of a row is 0. A shuffle by a row
-// moves the values of the chosen lanes to the front.
+// Bit i of `set` says that lane i is chosen. rows[set][n] is the index of the n-th chosen lane; the
+// rest of a row is 0. A shuffle by a row moves the values of the chosen lanes to the front.
 struct ChosenOf8 {
     constexpr ChosenOf8()
     {
@@ -19,8 +19,8 @@ struct ChosenOf8 {
     }
     alignas(8) uint8_t rows[256][8] = {};
 };
-// rows[set][i] is the number of chosen lanes before lane i, or 0 if lane i is not chosen. A shuffle
-// by a row gives the first words to the chosen lanes, in order.
+// Bit i of `set` says that lane i is chosen; rows[set][i] is then the number of chosen lanes before
+// lane i, otherwise 0. A shuffle by a row gives the first words to the chosen lanes, in order.
 struct RankOf8 {
     constexpr RankOf8()
     {
@@ -30,9 +30,9 @@ struct RankOf8 {
     }
     alignas(8) uint8_t rows[256][8] = {};
 };
-// Does the same as RankOf8 for four lanes, as indices of bytes: a byte shuffle by a row gives the
-// first words of four bytes to the chosen lanes, in order. For lanes that are not chosen the index
-// is 0x80, with which the shuffle writes 0.
+// For four lanes, chosen by the bits of `set`: rows[set] are the indices of a byte shuffle that
+// gives the first words of four bytes to the chosen lanes, in order. For lanes that are not chosen
+// the index is 0x80, with which the shuffle writes 0.
 struct WordsOf4 {
     constexpr WordsOf4()
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Transcodes UASTC by the text that kernels have, once for each mode: positions of fields, numbers
-// of bits and branches are then constants. Endpoints are looked up, 64 bits of a block at a time.
+// Transcodes UASTC with the source code that the GPU kernels use, compiled once for each mode, so
+// that field offsets, bit counts and branches are constants. Endpoints are decoded by table
+// look-ups, and a block is read as two 64-bit words.
 #include "cpu/fast/uastc.h"
 
 #include <array>
@@ -22,7 +23,8 @@ constexpr uint32_t componentsOf(uint32_t mode) { return kUastcKinds[mode] & 15; 
 constexpr uint32_t lowBitsOf(uint32_t mode) { return kUastcKinds[mode] >> 8 & 15; }
 constexpr uint32_t radixOf(uint32_t mode) { return kUastcKinds[mode] >> 12 & 7; }
 
-// Returns the 8-bit component that each quantised endpoint value of a mode stands for.
+// Returns a table from a quantised endpoint value to its 8-bit component. LowBits: the plain low
+// bits of a value; Radix: the base of the digit above them, or 0 if there is none.
 template <uint32_t LowBits, uint32_t Radix>
 constexpr std::array<uint8_t, 256> wideValues()
 {
@@ -34,7 +36,8 @@ constexpr std::array<uint8_t, 256> wideValues()
 template <uint32_t LowBits, uint32_t Radix>
 constexpr std::array<uint8_t, 256> kWide = wideValues<LowBits, Radix>();
 
-// The five digits of a number of base 3, or three of base 5, three bits each.
+// Returns a table that splits a code into its digits: five digits of base 3 or three of base 5, in
+// fields of three bits, the first digit lowest.
 template <uint32_t Radix>
 constexpr std::array<uint16_t, 256> digitsOfCodes()
 {
@@ -50,10 +53,10 @@ constexpr std::array<uint16_t, 256> digitsOfCodes()
 template <uint32_t Radix>
 constexpr std::array<uint16_t, 256> kDigits = digitsOfCodes<Radix>();
 
-struct Long { // a block
+struct Long { // the 16 bytes of a block
     uint64_t low, high;
 
-    // At and Count are constants.
+    // Returns `count` bits from bit `at` on. Callers pass constants, so the branches disappear.
     uint32_t bits(uint32_t at, uint32_t count) const
     {
         const uint64_t from = at >= 64  ? high >> (at - 64)
@@ -99,8 +102,8 @@ UastcEnds endsOf(const Long& block)
     return ends;
 }
 
-// Returns whether the block is valid. It is made into the target's block by
-// make(block, shape, ends).
+// Transcodes a block of this mode: calls make(block, shape, ends), which writes the block of the
+// target format. If the block is invalid, returns false and does not call make.
 template <uint32_t Mode, typename Make>
 SLUICE_FLATTEN bool transcodeMode(UastcBits block, Make make)
 {
@@ -145,7 +148,7 @@ bool transcodeAny(const UastcBits& block, Make make)
     }
 }
 
-// An invalid block becomes magenta.
+// Transcodes a block of any mode. Returns false if it is invalid; then magenta is written instead.
 template <typename Make>
 bool transcodeBlock(const uint8_t* bytes, Make make)
 {
@@ -158,7 +161,8 @@ bool transcodeBlock(const uint8_t* bytes, Make make)
 
 void store(const UastcBits& made, uint32_t bytes, uint8_t* to) { std::memcpy(to, &made, bytes); }
 
-// Blocks that are not specialized by mode: most of the work is that of an encoder of texels.
+// Transcodes a block for targets that are encoded from texels. The encoder takes most of the time,
+// so this function is not specialized by mode.
 template <typename Encode>
 bool encodeBlock(const uint8_t* bytes, Encode encode)
 {

@@ -11,11 +11,12 @@
 
 namespace sluice::cpu::fast {
 
-// Decodes blocks, in the steps that ZstdRegionDecoder needs. At least 8 bytes before the bytes of a
-// block must be readable, as they are if a frame header precedes it.
+// Decodes the blocks of frames, one step per function; ZstdRegionDecoder calls the steps. At least
+// 8 bytes before a block's bytes must be readable. This holds if a frame header precedes the block
+// in memory.
 class ZstdBlocks {
 public:
-    // A match, and the literals before it. `offset` is 0 if it breaks a rule.
+    // A match and the number of literals before it. An invalid offset is stored as 0.
     struct Sequence {
         uint32_t literals, length, offset;
     };
@@ -26,7 +27,7 @@ public:
     void beginFrame();
     uint32_t readTables(const zstd::Block& block);
     bool decodeSymbols(const zstd::Block& block);
-    // Decodes sequences alone, which is all that measure() needs.
+    // Decodes only the sequences of a block. That is enough for measure(), but not for write().
     bool decodeSequences(const zstd::Block& block);
     uint32_t measure(const zstd::Frame& frame, const zstd::Block& block, uint32_t& size) const;
     bool write(const zstd::Block& block, const ZstdPlace& place) const;
@@ -34,7 +35,8 @@ public:
     const std::vector<Sequence>& sequences() const { return m_sequences; } // of the last block
 
 private:
-    // A state of a table of sequences, with what its symbol stands for.
+    // A state of an FSE table, with its symbol decoded: the symbol stands for `base` plus a number
+    // of extraBits bits. The next state is `next` plus a number of nextBits bits.
     struct Entry {
         uint32_t base;
         uint16_t next;
@@ -59,16 +61,16 @@ private:
     const uint8_t* m_bits = nullptr;    // the bits of its sequences
     size_t m_streamBytes = 0, m_bitBytes = 0;
     uint32_t m_literalCount = 0;
-    uint64_t m_taken = 0, m_copied = 0; // literals that sequences take, and bytes of all matches
-    std::vector<uint8_t> m_literals;    // with bytes behind them that wild copies may read
+    uint64_t m_taken = 0, m_copied = 0; // literals and match bytes of all sequences
+    std::vector<uint8_t> m_literals;    // followed by kWildBytes that wild copies may read
     std::vector<Sequence> m_sequences;
     zstd::SequenceTable m_described;
 };
 
-// Does what cpu::decodeZstd does.
+// Decodes one region of frames, with the same results as the reference, cpu::decodeZstd.
 ZstdOutcome decodeZstd(const ZstdRegion& region);
 
-// Runs the command on a whole list, as ReferenceBackend::cmdZstd does.
+// Runs the Zstandard command on a whole list of regions, with this decoder.
 SluiceStatus zstd(const SluiceZstdInfo& info);
 
 } // namespace sluice::cpu::fast

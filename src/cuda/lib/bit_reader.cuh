@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// The words of shared memory that a reader needs: the row of 32 words in which the read position
-// is, and the row behind it.
+// The words of shared memory that a reader needs: a row of 32 words, in which the read position is,
+// and the row behind it.
 constexpr uint32_t kBitWindow = 2 * kWarpSize;
 
 // Each lane holds up to 64 bits. A *refill* follows every step of decoding: each lane that has
@@ -24,7 +24,8 @@ struct BitReader {
     uint32_t next;  // index of the next word, for all lanes; above `count`: the input was too short
     uint32_t limit; // when `next` reaches it, the window moves or the input ends
     uint32_t ahead; // this lane's word of the row behind the window
-    // The lane's bits, `low` below `high`, of which the lowest comes next, and their number.
+    // The lane has `bits` bits, which begin at bit 0 of `low` and go on in `high`. The lowest is
+    // the next bit of the stream.
     uint32_t low, high, bits;
 
     // Begins to read the `bytes` bytes at `source`; `shared` has kBitWindow words. All lanes call
@@ -45,7 +46,8 @@ struct BitReader {
         return refill();
     }
 
-    // Returns the lane's next bits, the first one lowest; after a refill at least 32 are valid.
+    // Returns the lane's next bits, the first one lowest. After a refill at least 32 of them are
+    // valid.
     __device__ uint32_t peek() const { return low; }
 
     // Removes the lane's next n % 32 bits.
@@ -64,7 +66,7 @@ struct BitReader {
         const uint32_t takers = ~__ballot_sync(kAllLanes, full);
         const uint32_t word =
             window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
-        // The clamped shift gives 0 if the lane has 32 bits or more.
+        // The shift is clamped, so lanes that have 32 bits or more add nothing here.
         low |= __funnelshift_lc(0, word, bits);
         if (!full) {
             high = __funnelshift_l(word, 0, bits);
@@ -74,15 +76,15 @@ struct BitReader {
         return next < limit || advance();
     }
 
-    // Returns how many words are left if every lane takes one. The number, as a signed integer, is
-    // negative if there are too few.
+    // Returns how many words would be left after a refill in which all 32 lanes take one. As a
+    // signed integer, the number is negative if there are too few words.
     __device__ uint32_t room() const { return count - kWarpSize - next; }
 
     // Does the refills of two steps of decoding at once. `first` is how many bits this lane had
-    // after the first step; `bits` is the number after the second. Does not test for the end of the
-    // input, so the caller must know that room() is not negative. In the two steps together, no
-    // lane may have consumed more bits than it had, so that none needs two words. All lanes call it
-    // together.
+    // after the first step; the member `bits` is how many it has after the second. This function
+    // does not test for the end of the input, so room() must not be negative. In the two steps
+    // together, no lane may have consumed more bits than it had, so that none needs two words. All
+    // lanes call this together.
     __device__ void refillTwo(uint32_t first)
     {
         const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32),
@@ -90,7 +92,7 @@ struct BitReader {
         const uint32_t before =
             first < 32 ? takersFirst & lanesBelow() : takersFirst | (takers & lanesBelow());
         const uint32_t word = window[(next + static_cast<uint32_t>(__popc(before))) % kBitWindow];
-        // The clamped shift gives 0 if the lane has 32 bits or more.
+        // The shift is clamped, so lanes that have 32 bits or more add nothing here.
         low |= __funnelshift_lc(0, word, bits);
         if (bits < 32) {
             high = __funnelshift_l(word, 0, bits);
@@ -98,7 +100,8 @@ struct BitReader {
         }
         next += static_cast<uint32_t>(__popc(takers));
     }
-    // Moves the window after refillTwo, if it is due.
+    // Moves the window if the read position has left its first row. Must be called after
+    // refillTwo().
     __device__ void moveWindow()
     {
         if (next >= limit) advance();
@@ -111,15 +114,15 @@ private:
         const uint32_t index = row * kWarpSize + laneIndex();
         return index < count ? __ldg(words + index) : 0;
     }
-    // Clears those bytes of the last word that lie behind the list. load() does not do this,
-    // because it would have to wait until the word has arrived.
+    // Clears those bytes of the last word that are behind the end of the list. load() does not
+    // clear them, because it would have to wait until the word has arrived.
     __device__ uint32_t valid(uint32_t word, uint32_t row) const
     {
         return row * kWarpSize + laneIndex() + 1 == count ? word & lastMask : word;
     }
 
-    // Moves the window by one row; a refill takes at most 32 words, so it crosses at most one row's
-    // end. Returns false if the input was too short.
+    // Moves the window by one row. That is enough, because a refill takes at most 32 words. Returns
+    // false if the input was too short.
     __device__ bool advance()
     {
         if (next > count) return false;

@@ -10,33 +10,33 @@
 
 namespace sluice {
 
-// Bytes of shared memory that a tile takes. A thread has 16 bytes in each row or, for WIDE sizes
-// (12 and 20 bytes), room for one element of 20 bytes.
+// The bytes of shared memory that a tile takes. In each row a thread has 16 bytes or, for WIDE
+// sizes (12 and 20 bytes), room for one element of 20 bytes.
 constexpr uint32_t kCompactTileBytes = kCompactRows * 16 * kCompactThreads;
 constexpr uint32_t kCompactWideTileBytes =
     kCompactRows * SLUICE_COMPACT_MAX_WORDS * 4 * kCompactThreads;
 
 using CountLookback = Lookback<Sum<uint32_t>>;
 
-// The shared memory of a block besides the elements.
+// The shared memory of a block, except for the elements.
 struct CompactShared {
-    uint32_t warps[2][kCompactWarps]; // used in turn by the rounds of a ring
+    uint32_t warps[2][kCompactWarps]; // the warps' counts; rounds use the two in turn
     CountLookback::Shared looked;
 };
 
-// The kept elements of the tile that is being compacted, or the ring of tiles (compact_ring.cuh).
+// Holds the gathered kept elements of a tile, or a ring of tiles (compact_ring.cuh).
 extern __shared__ __align__(128) uint8_t compactBytes[];
 
-// Returns the word of scratch in which the first launch of a partition adds up how many elements
-// all tiles keep.
+// Returns the word of scratch that holds the number of elements that all tiles keep. The first
+// launch of a partition computes it.
 __device__ inline uint32_t* keptWord(const CompactParams& params)
 {
     return pointerFrom<LookbackHead>(params.scratch)->ofCommand;
 }
 
-// Stores the command's results: `kept`, which is the number of elements kept in all, and the
-// argument of an indirect dispatch, which is that number divided by argumentDivisor, rounded up,
-// and at most argumentLimit. The whole block calls it.
+// Stores the command's results: `kept`, the number of elements kept in all, and the argument of an
+// indirect dispatch, which is kept / argumentDivisor, rounded up, and at most argumentLimit. The
+// whole block calls it.
 __device__ inline void storeResult(const CompactParams& params, uint32_t kept)
 {
     if (threadIdx.x != 0) return;
@@ -47,8 +47,8 @@ __device__ inline void storeResult(const CompactParams& params, uint32_t kept)
         *pointerFrom<uint32_t>(params.argument) = min(groups, params.argumentLimit);
 }
 
-// If `bit` is set in `bits`, stores an element of `Words` words at `address` in shared memory and
-// advances `address`. This PTX becomes three instructions; the same in C++ becomes six.
+// Stores an element of `Words` words at `address` in shared memory and advances `address`, but only
+// if `bit` is set in `bits`. This PTX becomes three instructions; C++ would become six.
 template <uint32_t Words>
 __device__ inline void putIf(uint32_t bits, uint32_t bit, uint32_t& address, const uint32_t* w)
 {
@@ -87,13 +87,13 @@ struct Compact {
     const CompactParams& params;
     CompactShared& shared;
     CountLookback& lookback;
-    // The numbers of elements and of tiles.
+    // The numbers of elements and of tiles of the input.
     uint32_t count;
     uint32_t tiles;
 
-    // Calls put(place, row, i) for each kept element: element i of this thread's row `row` belongs
-    // at `place` among the gathered elements of the tile. With Rejected, also calls it for the
-    // elements that are not kept; their places follow those of the kept ones.
+    // Calls put(place, row, i) for each kept element, which is element i of this thread's row
+    // `row`; `place` is its index among the tile's kept elements. With Rejected, also calls put()
+    // for the elements that are not kept; their places follow those of the kept ones.
     template <bool Rejected, typename Put>
     __device__ void gather(const Tile& tile, const Elements& e, Put put) const
     {
@@ -111,7 +111,8 @@ struct Compact {
         }
     }
 
-    // Gathers a tile's elements in shared memory, at `compacted`.
+    // Gathers the kept elements of a tile in shared memory, at `compacted`. With Rejected, the
+    // elements that are not kept follow them.
     template <bool Rejected>
     __device__ void gatherElements(uint32_t* compacted, const Tile& tile, const Elements& e) const
     {
@@ -135,7 +136,7 @@ struct Compact {
         }
     }
 
-    // Gathers the indices of a tile's elements in shared memory, at `compacted`.
+    // Gathers the indices of the elements in the way that gatherElements gathers the elements.
     template <bool Rejected>
     __device__ void gatherIndices(uint32_t* compacted, const Tile& tile, const Elements& e) const
     {
@@ -144,8 +145,8 @@ struct Compact {
         });
     }
 
-    // Stores `words` words from shared memory to the output. The lanes of a warp store the words of
-    // one aligned cache line of 128 bytes, so that each store fills a line.
+    // Stores `words` words from shared memory to the output. In each step, a warp stores the words
+    // of one aligned cache line of 128 bytes.
     __device__ void storeWords(const uint32_t* compacted, uint32_t* target, uint32_t words) const
     {
         const uint32_t lead =
@@ -154,9 +155,9 @@ struct Compact {
             if (i >= lead) __stcs(target + (i - lead), compacted[i - lead]);
     }
 
-    // Packs elements of 1 or 2 bytes, which have a word each in shared memory, and stores them. The
-    // first and the last word of the output may also have bytes of other blocks, so these two words
-    // are stored byte by byte.
+    // Packs elements of 1 or 2 bytes, each of which takes a word in shared memory, and stores them.
+    // The first and the last word of the output may contain bytes that other blocks store, so bytes
+    // of these two words are stored one by one.
     __device__ void storeSmall(const uint32_t* compacted, uint8_t* target, uint32_t elements) const
     {
         const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(target) % 4);
@@ -190,15 +191,16 @@ struct Compact {
         }
     }
 
-    // Does the same as storeElements for indices.
+    // Stores `number` gathered indices from position `to` of the list of indices on, as far as its
+    // capacity allows.
     __device__ void storeIndices(const uint32_t* compacted, uint32_t number, uint32_t to) const
     {
         storeWords(compacted, pointerFrom<uint32_t>(params.indices) + to,
                    min(number, params.indexCapacity - min(to, params.indexCapacity)));
     }
 
-    // Looks back: returns how many elements the tiles before `index` keep. `kept`, the number that
-    // tile `index` itself keeps, must have been published. The whole block calls it.
+    // Looks back: returns how many elements all tiles before `index` keep. Tile `index` keeps
+    // `kept` elements, and must have published this number. The whole block calls it.
     __device__ uint32_t keptBefore(uint32_t index, uint32_t kept) const
     {
         const auto recompute = [&](uint32_t missing, uint32_t& value) {
@@ -210,8 +212,8 @@ struct Compact {
                              hasMode(params, SLUICE_COMPACT_MODE_SCANNER), recompute);
     }
 
-    // Returns the place in the output of a tile's first rejected element. A partition writes
-    // rejected elements behind all kept ones.
+    // Returns the position in the output of a tile's first rejected element. `prefix` is how many
+    // elements all tiles before it keep. A partition writes rejected elements behind all kept ones.
     __device__ uint32_t rejectedStart(const Tile& tile, const Elements& e, uint32_t prefix) const
     {
         const uint32_t kept = gridDim.x > 1 ? __ldcg(keptWord(params)) : e.kept;
@@ -242,8 +244,8 @@ struct Compact {
         }
     }
 
-    // Compacts tile `index`. `last` says that it is the block's last tile, so the block can leave
-    // the look-back before it stores the tile.
+    // Compacts tile `index`. If this is the block's `last` tile, the block needs no more counts of
+    // other tiles after it, so it leaves the look-back before it stores the tile.
     __device__ void compactTile(uint32_t index, bool last)
     {
         const Tile tile(params, index, count);
@@ -259,7 +261,7 @@ struct Compact {
         }
         const bool partition = hasMode(params, SLUICE_COMPACT_MODE_PARTITION);
         const uint32_t rejectedAt = partition ? rejectedStart(tile, e, prefix) : 0;
-        if (last) lookback.leave(); // its atomic runs while the stores are made
+        if (last) lookback.leave(); // its atomic completes during the stores below
         if (partition) {
             emit<true>(tile, e, prefix, rejectedAt);
         } else {
@@ -270,8 +272,8 @@ struct Compact {
     }
 
     // One block compacts all tiles, one after the other. A compaction in place needs this if blocks
-    // must not wait for each other: no block can compute the count of a tile that has been
-    // overwritten.
+    // must not wait for each other. Without waiting, a block would have to compute the counts of
+    // earlier tiles itself, but their input may have been overwritten.
     __device__ void serial()
     {
         uint32_t prefix = 0;
@@ -286,7 +288,7 @@ struct Compact {
         storeResult(params, prefix);
     }
 
-    // Adds up in scratch how many elements all tiles keep, for a partition.
+    // For a partition: adds up in scratch (keptWord) how many elements all tiles keep.
     __device__ void countAll() const
     {
         uint32_t kept = 0;

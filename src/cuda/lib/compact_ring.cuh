@@ -28,16 +28,16 @@ struct CompactRing {
     Compact<Bytes>& block; // compacts tiles one at a time
 
 #if __CUDA_ARCH__ >= 900
-    // Each stage has a barrier for its copy, its tile's ticket, and how many elements the tile
-    // keeps.
+    // For each stage: a barrier for the copy into it, the ticket of its tile, and how many elements
+    // that tile keeps.
     struct Ring {
         uint64_t arrived[kCompactStages];
         uint32_t tickets[kCompactStages];
         uint32_t kept[kCompactStages];
     };
 
-    // Starts to load the tile of a ticket into a stage; does nothing if that tile is not whole. One
-    // thread calls it.
+    // Starts to load the tile of a ticket into a stage. Does nothing if the ticket is not that of a
+    // whole tile. One thread calls it.
     __device__ void load(Ring& ring, uint32_t stage, uint32_t ticket, uint32_t wholeTiles) const
     {
         if (ticket >= wholeTiles) return;
@@ -54,21 +54,22 @@ struct CompactRing {
         return compactBytes + stage * (kCompactLeadBytes + kCompactTileBytes) + kCompactLeadBytes;
     }
 
-    // Compacts whole tiles until none is left. Returns the block's first ticket behind the whole
-    // tiles.
+    // Compacts whole tiles until there are no more. Returns the block's first ticket that is not
+    // that of a whole tile.
     __device__ uint32_t compactWholeTiles(uint32_t wholeTiles) const
     {
         __shared__ Ring ring;
         const bool elements = u64From(block.params.output_) != 0;
-        // The last thread takes tickets and loads tiles, because thread 0 publishes counts and
-        // waits.
+        // The last thread takes tickets and loads tiles, because thread 0 is busy with publishing
+        // and waiting.
         const bool loads = threadIdx.x == kCompactThreads - 1;
-        uint32_t latest = 0; // that thread's last ticket
+        uint32_t latest = 0; // the last ticket that this thread has taken
         if (loads) {
             for (uint32_t stage = 0; stage < kCompactStages; ++stage)
                 initBarrier(&ring.arrived[stage]);
             fenceCopyEngine();
-            // Take tickets one by one, so that blocks that start together get tiles in turn.
+            // Tickets are taken one at a time, so that blocks that start together get interleaved
+            // tiles.
             for (uint32_t stage = 0; stage < kCompactStages; ++stage) {
                 if (latest < wholeTiles) latest = block.lookback.take();
                 ring.tickets[stage] = latest;
@@ -79,8 +80,8 @@ struct CompactRing {
 
         // The stages of the tile that arrives in this round and of the tile that is written in it.
         uint32_t newest = 0, oldest = 0;
-        uint32_t parity = 0;                     // of the barrier of stage `newest`
-        typename Tile::Selectors selectors = {}; // of the tile that arrives next
+        uint32_t parity = 0;                     // parity of the barrier of stage `newest`
+        typename Tile::Selectors selectors = {}; // selectors of the tile that arrives next
         if (ring.tickets[0] < wholeTiles)
             selectors = Tile(block.params, ring.tickets[0], block.count).loadSelectors();
         for (uint32_t round = 0; round < kCompactAhead || ring.tickets[oldest] < wholeTiles;
@@ -90,7 +91,7 @@ struct CompactRing {
             typename CountLookback::Seen seen = {};
             if (finishing) {
                 seen = block.lookback.peek(leaving);
-                // The result of this atomic is not needed before the end of the round, so nothing
+                // The result of this atomic is not needed before the end of the round, so no thread
                 // waits for it here.
                 if (loads && latest < wholeTiles) latest = block.lookback.take();
             }
@@ -116,7 +117,7 @@ struct CompactRing {
                 }
             }
             if (finishing) {
-                // This comes after publish(), because other blocks wait for the count.
+                // This comes after publish(), because other blocks wait for the published count.
                 block.lookback.await(leaving, block.params.polls, seen);
                 __syncthreads();
                 finish(ring, oldest, leaving);
@@ -139,8 +140,9 @@ struct CompactRing {
         return ring.tickets[oldest];
     }
 
-    // Writes tile `index`, whose kept elements stand in stage `stage`. The whole block calls it
-    // after await(), which has left the tile's prefix in shared memory unless the scanner is late.
+    // Writes tile `index`, whose kept elements are in stage `stage`. The whole block calls it after
+    // await(), which has left the tile's prefix in shared memory unless the scanner, the block that
+    // computes the prefixes, is late.
     __device__ void finish(const Ring& ring, uint32_t stage, uint32_t index) const
     {
         const uint32_t kept = ring.kept[stage];
@@ -174,7 +176,7 @@ struct CompactRing {
         }
         uint32_t index;
 #if __CUDA_ARCH__ >= 900
-        // Tiles of WIDE sizes do not fit into the ring's stages.
+        // Tiles of WIDE sizes (12 and 20 bytes) do not fit into the ring's stages.
         if (!Tile::kWide && hasMode(block.params, SLUICE_COMPACT_MODE_AHEAD)) {
             index = compactWholeTiles(block.count / Tile::kElements);
         } else {

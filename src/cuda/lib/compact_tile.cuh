@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction: they are loaded, their elements are tested, and the kept ones are ranked.
-// An element's *rank* is how many elements of the tile are kept before it.
+// A tile of a compaction: loads its elements, tests them, and ranks the kept ones. An element's
+// *rank* is how many elements of the tile are kept before it.
 //
-// In each of four rows a thread holds 16 consecutive bytes, or one element of 12 or 20 bytes, or
-// four elements of 1 or 2 bytes, which have a word each. Row r of all lanes of a warp is one range
-// of the input.
+// A thread holds four rows of a tile. A row is 16 consecutive bytes, one element of 12 or 20 bytes,
+// or four elements of 1 or 2 bytes, each of which takes a word. Row r of all lanes of a warp is one
+// range of the input.
 #pragma once
 
 #include "layout/compact.h"
@@ -22,14 +22,15 @@ __device__ inline bool hasMode(const CompactParams& params, uint32_t bits)
     return (params.mode & bits) != 0;
 }
 
-// Returns the number of elements.
+// Returns the number of elements of the input.
 __device__ inline uint32_t elementCount(const CompactParams& params)
 {
     const uint32_t* count = pointerFrom<const uint32_t>(params.countBuffer);
     return count == nullptr ? params.maxCount : min(params.maxCount, *count);
 }
 
-// Returns a number whose unsigned order is that of the f32 with these bits; -0 counts as 0.
+// Returns a key for the f32 with these bits: keys as unsigned numbers have the order of the f32
+// values. -0 has the key of 0.
 __device__ inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
@@ -48,27 +49,28 @@ public:
     static constexpr uint32_t kRows = kCompactRows;
     static constexpr uint32_t kElements = kRows * kPerRow * kCompactThreads;
 
-    // A row of a thread: 16 bytes of memory, one element of a WIDE size, or small elements with a
+    // A thread's row: 16 bytes of memory, one element of a WIDE size, or four small elements with a
     // word each.
     struct alignas(kWide ? 4 : 16) Row {
         uint32_t w[kRowWords];
     };
 
-    // The test needs these besides the elements: for each row of this thread its bytes (test BYTES)
-    // or its bits (test MASK), the first element's lowest.
+    // The input of the tests BYTES and MASK: a selector (a byte or a bit) decides for each element
+    // whether it is kept. For each row of this thread `w` has the selectors, that of the first
+    // element lowest.
     struct Selectors {
         uint32_t w[kRows];
     };
 
-    // This thread's elements of a tile, and where the kept ones go.
+    // This thread's elements of a tile, and which of them are kept.
     struct Elements {
         Row rows[kRows];
-        uint32_t keep = 0;     // kPerRow bits per row: whether the element is kept
+        uint32_t keep = 0;     // kPerRow bits per row, set for kept elements
         uint32_t ranks[kRows]; // the rank of each row's first kept element in the tile
         uint32_t kept;         // how many elements the whole tile keeps
     };
 
-    // Returns how many tiles `elements` elements have.
+    // Returns how many tiles an input of `elements` elements has.
     static __device__ uint32_t count(uint32_t elements)
     {
         return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
@@ -88,7 +90,7 @@ public:
         m_wholeRows = size == kElements && !kWide && (m_params.input_.lo & 15) == 0;
     }
 
-    // Returns where this thread's elements of a row begin in the tile.
+    // Returns the index in the tile of this thread's first element of a row.
     static __device__ uint32_t rowStart(uint32_t row)
     {
         return ((warpIndex() * kRows + row) * kWarpSize + laneIndex()) * kPerRow;
@@ -101,7 +103,7 @@ public:
         return at < size ? min(size - at, kPerRow) : 0;
     }
 
-    // Returns where the tile's elements are in global memory.
+    // Returns the address of the tile's elements in the input.
     __device__ const uint8_t* bytes() const { return m_input; }
 
     __device__ bool readsElements() const
@@ -124,8 +126,8 @@ public:
         setKeep(e, loadSelectors(), m_input);
     }
 
-    // Loads a whole tile. `from` is its place in the input, or a copy in shared memory, and is
-    // aligned.
+    // Loads a whole tile from `from`, an aligned address: that of the tile in the input, or that of
+    // a copy in shared memory.
     __device__ void loadRows(Elements& e, const uint8_t* from) const
     {
 #pragma unroll
@@ -150,8 +152,8 @@ public:
         return result;
     }
 
-    // Tests the elements, which were loaded from `from`, and sets e.keep. The test UNIQUE also
-    // reads the element before each row at `from`.
+    // Tests the elements and sets e.keep. `from` is the address from which they were loaded; the
+    // test UNIQUE also reads from there the element before each row.
     __device__ void setKeep(Elements& e, const Selectors& chosen, const uint8_t* from) const
     {
         e.keep = 0;
@@ -187,12 +189,12 @@ public:
         }
     }
 
-    // Sets the ranks of the elements within the tile, and the number that the tile keeps. The whole
-    // block calls it; `shared` is as for blockExclusiveSumInTurn.
+    // Computes e.ranks, and e.kept, the number of elements that the tile keeps. The whole block
+    // calls it, with a barrier between two calls that use the same array `shared`.
     static __device__ void rank(Elements& e, uint32_t (&shared)[kCompactWarps])
     {
-        // In one row, a warp keeps at most 128 elements, so the count fits into a byte. Four rows
-        // are summed at once, in the bytes of a word.
+        // A warp keeps at most 128 elements of a row, so a count fits in a byte, and the counts of
+        // four rows are summed at once, as the bytes of a word.
         uint32_t warpKept = 0;
 #pragma unroll
         for (uint32_t first = 0; first < kRows; first += 4) {
@@ -231,7 +233,7 @@ public:
 private:
     static constexpr uint32_t kRowBits = (1u << kPerRow) - 1;
 
-    // A row in memory.
+    // A row as it is in memory.
     static constexpr uint32_t kPackedWords = kSmall ? Bytes : kRowWords;
     struct alignas(kWide ? 4 : 4 * kPackedWords) Packed {
         uint32_t w[kPackedWords];
@@ -275,8 +277,8 @@ private:
         return result;
     }
 
-    // The tests. They return a bit for each element of a row; bits past the tile's end have no
-    // meaning.
+    // The tests. Each returns a bit for each element of a row, set if the element passes. Bits past
+    // the tile's end have no meaning.
 
     static __device__ uint32_t bytesSet(uint32_t bytes)
     {
@@ -316,8 +318,8 @@ private:
         return bits;
     }
 
-    // Returns which elements differ from the element before them. The input's first element counts
-    // as different.
+    // Returns a mask of the elements that differ from the element before them. The input's first
+    // element counts as different.
     __device__ uint32_t differing(uint32_t row, const Row& values, const uint8_t* from) const
     {
         const uint32_t at = rowStart(row);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Compaction of many elements in the commonest case: elements of 4 bytes, 16-byte aligned, selected
-// by an integer comparison or by bytes. It is a ring like that of compact_ring.cuh: while a tile
-// waits for its place in the output, the block works on the next tiles. Unlike that ring it loads
-// tiles to registers, not to shared memory. That takes a third fewer instructions, and three blocks
-// per processor are enough.
+// by an integer comparison or by bytes. Tiles pass through a ring, like that of compact_ring.cuh:
+// while a tile waits for its place in the output, the block works on the next tiles. But tiles are
+// loaded into registers, not into shared memory. That takes a third fewer instructions, and three
+// blocks per processor are enough.
 #pragma once
 
 #include "layout/compact.h"
@@ -16,11 +16,11 @@ constexpr uint32_t kCompactWordRingBytes = kCompactWordStages * kCompactTileByte
 
 #if __CUDA_ARCH__ >= 900
 // The *ring* is shared memory for kCompactWordStages tiles. In the round in which a tile arrives,
-// the block publishes how many of its elements are kept. It writes the tile kDelay rounds later,
-// when the *prefix* is known: how many elements all tiles before it keep. Block 0 is the *scanner*,
-// which adds up the counts for all blocks; it also compacts the last tile, which may not be whole.
-// With `Bytes` the test is by bytes, without it by comparison. A *ticket* is the number of a tile
-// that a block has taken.
+// the block publishes how many of the tile's elements are kept. It writes the tile kDelay rounds
+// later, when the *prefix* is known: how many elements all tiles before it keep. Block 0 is the
+// *scanner*, which adds up the counts for all blocks; it also compacts the last tile, which may be
+// incomplete. `Bytes` is true if the test is by bytes, and false if it is by comparison. A *ticket*
+// is the number of a tile that a block has taken.
 template <bool Bytes>
 struct CompactWords : Compact<4> {
     static constexpr uint32_t kRows = Tile::kRows;
@@ -32,9 +32,9 @@ struct CompactWords : Compact<4> {
     struct Shared {
         // Even and odd rounds have arrays of their own, so that one barrier per round is enough.
         uint32_t totals[2][kCompactWarps];
-        uint32_t ready[2][kCompactWarps]; // for the scanner: lanes whose tiles have published
+        uint32_t ready[2][kCompactWarps]; // the scanner's lanes whose two tiles have published
         uint32_t tickets[2];
-        uint32_t late[2]; // set if a tile's prefix did not come in the round before
+        uint32_t late[2]; // set if a tile's prefix was too late in the round before
         uint32_t open[kOpen];
     };
 
@@ -43,9 +43,9 @@ struct CompactWords : Compact<4> {
         return reinterpret_cast<uint64_t*>(pointerFrom<LookbackHead>(params.scratch) + 1);
     }
 
-    // Takes the next ticket. Only the last thread calls it, so the addend is 1. The compiler must
-    // not know that: it would replace the atomics of a warp by a single one, and the whole warp
-    // would wait here for its result.
+    // Takes the next ticket. Only the last thread calls it, so the addend below is 1. It is not
+    // written as a constant, because the compiler would then combine the atomics of all lanes into
+    // one, and the whole warp would wait here for the result.
     __device__ uint32_t take() const
     {
         uint32_t result;
@@ -58,8 +58,8 @@ struct CompactWords : Compact<4> {
     }
 
     // The scanner's work: turns the tiles' counts into prefixes, like Lookback::scan, but two tiles
-    // per thread at a time. It stops for good at a tile whose block has looked back itself, since
-    // the state of that tile is then not a count any more.
+    // per thread at a time. It stops for good at a tile whose block has looked back itself, because
+    // the state of that tile is no longer a count.
     __device__ void scan(Shared& ring, uint32_t wholeTiles) const
     {
         const uint32_t lane = laneIndex(), warp = warpIndex();
@@ -121,14 +121,14 @@ struct CompactWords : Compact<4> {
                     lookback.wait(index, e.kept, false, params.polls, false, false, recompute), 0);
     }
 
-    // The elements of a tile that a thread holds, four per row, and the selectors for the test by
-    // bytes.
+    // The elements of a tile that a thread holds, four per row, and for the test by bytes the bytes
+    // that select them.
     struct Rows {
         uint4 rows[kRows];
         uint32_t selectors[kRows];
     };
 
-    // Starts to load whole tile `index`. Nothing here uses the values, so no thread waits for them.
+    // Starts to load whole tile `index`. No thread waits here, because nothing uses the values yet.
     __device__ void load(Rows& next, uint32_t index) const
     {
         const uint32_t at =
@@ -145,7 +145,7 @@ struct CompactWords : Compact<4> {
         }
     }
 
-    // Returns which elements are kept: byte r has four bits for the elements of row r.
+    // Returns a mask of the kept elements: byte r has four bits, for the elements of row r.
     __device__ uint32_t kept(const Rows& next) const
     {
         uint32_t keep = 0;
@@ -169,17 +169,18 @@ struct CompactWords : Compact<4> {
         return Bytes && hasMode(params, SLUICE_COMPACT_MODE_INVERT) ? keep ^ 0x0f0f0f0fu : keep;
     }
 
-    // Stores `number` elements from shared memory from position `to` of the output on, as far as
-    // its capacity allows. Each warp begins at a cache line, so that stores fill whole lines.
+    // Stores `number` elements from shared memory at position `to` of the output, except those
+    // beyond its capacity. Each warp begins at a cache line, so that stores fill whole lines.
     __device__ void store(const uint32_t* compacted, uint32_t number, uint32_t to) const
     {
         const uint32_t fits = min(number, params.capacity - min(to, params.capacity));
-        // In the first `lead` threads `at` wraps around below 0, so the tests below fail.
+        // In the first `lead` threads `at` is negative, that is, very large as a uint32_t, so the
+        // tests fail.
         const uint32_t lead = (params.output_.lo / 4 + to) % kWarpSize, at = threadIdx.x - lead;
         const uint32_t* from = compacted + static_cast<int>(at);
         uint32_t* target = pointerFrom<uint32_t>(params.output_) + to + static_cast<int>(at);
-        // Each thread tests for its first two stores. Its other stores are skipped together if the
-        // tile keeps so few elements that no thread has more than two.
+        // Each thread tests for its first two stores. If the tile keeps so few elements that no
+        // thread has more than two, all other stores are skipped together.
         constexpr uint32_t always = 2;
 #pragma unroll
         for (uint32_t i = 0; i < always; ++i)
@@ -204,7 +205,7 @@ struct CompactWords : Compact<4> {
         __syncthreads();
         uint32_t ticket = ring.tickets[0], turn = 1, stage = 0;
         if (takes && ticket < wholeTiles) taken = take();
-        // The tiles of the rounds before, the latest first, and how many elements they keep.
+        // The tiles of the latest rounds, the newest first, and how many elements each keeps.
         uint32_t waiting[kDelay + 1], counts[kDelay];
 #pragma unroll
         for (uint32_t i = 0; i < kDelay; ++i) {
@@ -254,7 +255,7 @@ struct CompactWords : Compact<4> {
                 putIf<1>(keep, 8u << 8 * row, address, &v.w);
             }
             load(next, following < wholeTiles ? following : 0);
-            // The result of this atomic is not needed before the next round, so nothing waits for
+            // The result of this atomic is not needed before the next round, so no thread waits for
             // it here.
             taken = following;
             if (takes && following < wholeTiles) taken = take();
@@ -276,8 +277,8 @@ struct CompactWords : Compact<4> {
             ticket = following;
         }
         if (!late) return;
-        // A prefix did not come: compact the block's open tiles one after the other, the late one
-        // first.
+        // A prefix was late: compact the block's open tiles one after the other, beginning with the
+        // tile of that prefix.
         if (threadIdx.x == 0) {
 #pragma unroll
             for (uint32_t i = 0; i <= kDelay; ++i)

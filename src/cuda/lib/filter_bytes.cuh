@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Arithmetic on bytes and on the values that filters predict, and loads of four bytes at any
-// alignment.
+// Arithmetic on bytes and on the integers that filters predict, and loads of four bytes from any
+// address.
 #pragma once
 
 #include "formulas/filter.h"
@@ -8,12 +8,12 @@
 
 namespace sluice {
 
-// The predictors of a column. Those from 1 to kLeft3 are differences of that order.
+// The predictors of a column. Predictors 1 to kLeft3 are differences of order 1 to 3.
 constexpr uint32_t kNone = SLUICE_PREDICTOR_NONE, kLeft3 = SLUICE_PREDICTOR_LEFT3,
                    kUp = SLUICE_PREDICTOR_UP, kGradient = SLUICE_PREDICTOR_GRADIENT,
                    kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE;
 
-// Returns ones in the bits of a value of `bytes` bytes.
+// Returns a mask of the bits of a value of `bytes` bytes.
 __device__ inline uint32_t maskOf(uint32_t bytes) { return 0xffffffffu >> (32 - 8 * bytes); }
 
 __device__ inline uint32_t byteOf(uint32_t word, uint32_t k) { return word >> 8 * k & 0xff; }
@@ -37,8 +37,8 @@ __device__ inline void transpose(uint32_t (&word)[4])
     word[3] = __byte_perm(high01, high23, 0x7632);
 }
 
-// Returns the four bytes at `at`, which may have any alignment. Reads only words that have some of
-// them.
+// Returns the four bytes at `at`, which may have any alignment. Reads only the aligned words that
+// contain these bytes.
 __device__ inline uint32_t loadWord(const uint8_t* at)
 {
     const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
@@ -46,8 +46,8 @@ __device__ inline uint32_t loadWord(const uint8_t* at)
     return __funnelshift_r(words[0], words[lead != 0 ? 1 : 0], 8 * lead);
 }
 
-// Returns four bytes from byte `at` on of the `bytes` bytes at `from`; those behind the last byte
-// have no meaning.
+// Returns the four bytes from byte `at` on of an array of `bytes` bytes at `from`. Bytes behind the
+// end of the array have no meaning; words that lie wholly behind its end are not read.
 __device__ inline uint32_t loadWordBefore(const uint8_t* from, uint32_t at, uint32_t bytes)
 {
     const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);

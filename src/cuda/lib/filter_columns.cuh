@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The columns of a section of a filter. The whole block works on one section of one tile. This file
-// reads the section's description, finds where its columns stand, and loads and stores their
+// reads the section's description, finds the addresses of its columns, and loads and stores their
 // values.
 //
 // Words of the filter_*.cuh files (docs/format.md, 8):
-// - section: a piece of the tile that is filtered by itself: `count` records of `stride` bytes, and
-//   perhaps a few bytes too few for a record.
-// - column: the integer of 1, 2 or 4 bytes that stands at one place in each record; integer i is
-//   that of record i. `value` is the integer itself, `residual` what the filter has stored for it:
-//   its difference from a prediction.
-// - base: another column, whose value is added to a column's value.
-// - row: `width` records, if the records are an image. The section's first record has number
-//   `first` in its row.
-// - plane: neighbouring bytes, one of each record: byte b of a column's integers. In scratch every
-//   column is a plane for each of its bytes.
+// - section: a piece of the tile that is filtered by itself: `count` records of `stride` bytes,
+//   followed perhaps by a few bytes that do not fill a record.
+// - column: the integers of 1, 2 or 4 bytes that stand at the same offset of each record; integer i
+//   is the one in record i. `value` is the integer itself, `residual` what the filter has stored
+//   for it: its difference from a prediction.
+// - base: another column, whose value is added to the value of a column.
+// - row: `width` records, if the records are the pixels of an image. The section's first record has
+//   index `first` in its row.
+// - plane: neighbouring bytes, one from each record: byte b of all integers of a column. In
+//   scratch, a column has one plane for each byte of its integers.
 // - group: columns whose residuals stand side by side in the filtered tile, record by record.
 // - wave: a column that is predicted from the row above, and undone by a wavefront
 //   (filter_wavefront.cuh).
 //
-// shaders/lib/filter_columns.glsl keeps offsets, and a bit that tells whether they are in the tile
-// or in scratch, where this file keeps pointers; it takes bytes out of words, because shaders read
-// memory as words.
+// shaders/lib/filter_columns.glsl keeps offsets where this file keeps pointers, and for each a bit
+// that tells whether it is in the tile or in scratch. Shaders read memory as words, and take bytes
+// out of these.
 //
-// These files are compiled for one size of blocks, SLUICE_FILTER_THREADS, which the file that
-// includes them defines before. What they declare is local to that file.
+// The file that includes these files must define SLUICE_FILTER_THREADS first, the number of threads
+// of a block. All declarations are local to that file.
 #pragma once
 
 #include "cuda/tuning.h"
@@ -37,12 +37,12 @@ namespace {
 constexpr uint32_t kThreads = SLUICE_FILTER_THREADS, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 // The most words that a valid section has in the description: its head, two words about rows, and a
-// word for each run of columns; kStride + 4 is enough.
+// word for each run of columns. kStride + 4 words are enough.
 constexpr uint32_t kWindow = kStride + 4;
-constexpr uint32_t kPerLane = 16;      // values that a lane undoes in one step of prefix sums
+constexpr uint32_t kPerLane = 16;      // values that a lane takes in one step of prefix sums
 constexpr uint32_t kStageWords = 6144; // words for the values of a round of wavefronts or pixels
 constexpr uint32_t kRowWords = 2048;   // words for the rows that wavefronts hand to the next band
-// In sums down columns, this many rows are loaded before the first is added.
+// Sums down columns load this many rows before they add the first one.
 constexpr uint32_t kRowsAhead = 8;
 
 // An entry of the list of tiles: SluiceFilterTile.
@@ -51,62 +51,67 @@ struct FilterTile {
     uint32_t size, descriptionOffset, descriptionSize, statusIndex;
 };
 
-// This says where a byte of the records comes from. For record i it is at[i * step], and base[i *
-// baseStep] & baseMask is added to it. Without a base, `base` is `at` and baseMask is 0.
+// Tells how to compute a byte of the records. In record i it is at[i * step] plus (base[i *
+// baseStep] & baseMask), modulo 256. Without a base, `base` is `at` and baseMask is 0.
 struct ByteSource {
     const uint8_t *at, *base;
     uint32_t step, baseStep, baseMask;
 };
 
-// A column of pixels (filter_pixels.cuh): its residuals begin `lead` bytes behind `words`, and
-// `last` is the last word that has any.
+// A column of pixels (filter_pixels.cuh): its residuals begin `lead` bytes behind `words`. `last`
+// is the index of the last word that has residuals.
 struct alignas(16) PixelColumn {
     const uint32_t* words;
     int32_t lead, last;
 };
-// Four columns of pixels that share a word, described by masks of its bytes.
+// Masks that describe four columns of pixels, which share a word.
 struct PixelBytes {
-    // Columns that are predicted from the row above, by the average, or by the gradient: ones in
-    // their bytes. [0] has bytes 0 and 2 of the word in 16 bits each, [1] has bytes 1 and 3.
+    // `predicted` has ones in the bytes of columns that are predicted from the row above, `average`
+    // and `gradient` in those with these predictors. [0] has bytes 0 and 2 of the word, in 16 bits
+    // each, [1] has bytes 1 and 3.
     uint32_t predicted[2], average[2], gradient[2];
-    // The following masks have the bytes in the order of the word.
+    // The following masks have a byte for each column, in the order of the columns in the word.
+    // `zigzag` has ones for predicted columns whose residuals have zigzag form.
     uint32_t zigzag;
-    // The sign bits of the columns whose values are compared as signed numbers. Exclusive or with
-    // them makes a comparison of unsigned numbers do.
+    // The sign bits of the columns whose values are compared as signed numbers. XOR with these bits
+    // turns a signed comparison into an unsigned one.
     uint32_t bias;
     uint32_t based; // the columns that have a base
-    uint32_t base;  // a selector for __byte_perm that brings each column its base
+    uint32_t base;  // selector for __byte_perm that fetches the base of each column
 };
 
-// The shared memory of a block. `window` has the description's words from the section's head on.
+// The shared memory of a block. `window` has the words of the description that begin with the
+// section's head.
 struct FilterShared {
     uint32_t window[kWindow];
     FilterReading reading;
     FilterSectionWords section; // its size is never SLUICE_FILTER_REST
-    // Each column's word, which is explained in kernels/filter_description.h.
+    // A word with the offset, size, predictor, flags and base of each column
+    // (kernels/filter_description.h).
     uint32_t column[kStride];
     uint32_t group[kStride];    // the byte of the record at which the column's group begins
     uint32_t groupEnd[kStride]; // [b]: where the group ends that begins at byte b of the record
-    // Byte b of residual i is at from + i * step + b * byteStep of the planes.
+    // Byte b of a column's residual i is at byte from + i * step + b * byteStep of
+    // TileAtWork::planes.
     uint32_t from[kStride];
     uint32_t step[kStride], byteStep[kStride];
-    uint32_t values[kStride];    // the byte of scratch at which its planes begin, planeBytes apart
+    uint32_t values[kStride]; // offset in scratch of the column's planes, each of planeBytes bytes
     uint32_t predicted[kStride]; // the columns with a prediction
-    uint32_t waves[kStride];     // the waves that undoWaves undoes, in any order
+    uint32_t waves[kStride];     // the columns that undoWaves undoes, in any order
     uint32_t waveCount;
     ByteSource bytes[kStride]; // where each byte of a record comes from
     uint32_t predictedCount;
-    uint32_t byteWaves;             // how many waves of bytes there are
+    uint32_t byteWaves;             // how many columns of bytes have a wavefront
     uint32_t ups[kStride], upCount; // columns with UP that are wider than a byte
     uint32_t packets;               // how many run-length packets the section has
     uint32_t next;                  // the next tile that the block takes
     uint32_t status;
     uint32_t sums[2][kWarps];
-    uint32_t partSums[kWarps]; // for the residuals of a part of a column (partOfLefts)
+    uint32_t partSums[kWarps]; // the sums that partOfLefts exchanges between warps
     PixelColumn pixelColumns[8];
     PixelBytes pixelBytes[2];
     alignas(16) uint32_t rows[kRowWords];
-    uint32_t firstRole; // the role of the block's first warp, in pixels
+    uint32_t firstRole; // role of the block's first warp (filter_pixels.cuh)
     alignas(16) uint32_t stage[kStageWords];
 };
 
@@ -120,7 +125,7 @@ struct TileAtWork {
     uint8_t *target, *scratch;
     uint32_t tileSize;
     uint32_t position = 0; // the byte of the tile at which the section begins
-    // The section's residuals; the headers of packets come before them.
+    // The section's residuals. If the section has packets, their headers come before the residuals.
     const uint8_t* planes = nullptr;
     uint32_t count = 0, stride = 0, width = 0, first = 0;
     uint32_t planeBytes = 0; // bytes that a plane takes in scratch
@@ -137,13 +142,14 @@ __device__ void loadWindow(const TileAtWork& tile)
         if (reading.next + k < reading.words) shared.window[k] = tile.description[reading.next + k];
 }
 
-// The numbers that addColumn counts while a section is read.
+// The counts that addColumn keeps while a section is read.
 struct Columns {
-    uint32_t window; // the description's word that shared.window begins with
+    uint32_t window; // index in the description of the first word of shared.window
     uint32_t predicted, ups, byteWaves;
 };
 
-// These two are called by kernels/filter_description.h.
+// kernels/filter_description.h calls the next two functions: descriptionWord reads a word of the
+// description, addColumn enters a column in the lists in shared memory.
 __device__ uint32_t descriptionWord(const Columns& columns, uint32_t at)
 {
     return shared.window[min(at - columns.window, kWindow - 1)];
@@ -187,7 +193,7 @@ __device__ void readSection(const TileAtWork& tile)
     shared.waveCount = 0;
 }
 
-// Returns whether the column's base breaks a rule; each thread tests one column.
+// Returns true if the column's base breaks a rule. Each thread tests one column.
 __device__ bool hasBadBase(uint32_t column)
 {
     const uint32_t word = shared.column[column], columns = shared.section.columns;
@@ -202,21 +208,20 @@ __device__ uint32_t predictorOf(uint32_t column)
     return filterWordPredictor(shared.column[column]);
 }
 __device__ uint32_t baseOf(uint32_t column) { return filterWordBase(shared.column[column]); }
-// Returns whether waves of bytes are undone by quads (undoByteWave). Where many columns are undone
-// at once, each warp has room for short rows only.
+// Returns true if undoByteWave undoes the columns of bytes with a wavefront, four bytes per step.
+// If many columns are undone at the same time, each warp has room for short rows only.
 __device__ bool haveRoomForRows(const TileAtWork& tile)
 {
     const uint32_t room = shared.section.waveBytes <= SLUICE_FILTER_STEP_BYTES
                               ? kRowWords
                               : kRowWords / SLUICE_FILTER_STEP_BYTES;
-    // If rows do not begin at words, quads are stored byte by byte. In that case a wave of values
-    // is faster, if there are enough warps for several of them to share a column.
+    // If rows do not begin at words, quads are stored byte by byte. In that case undoWave is
+    // faster, if there are enough warps for several of them to share a column.
     return tile.width <= 4 * room && tile.width >= SLUICE_FILTER_QUAD_WIDTH &&
            tile.width < tile.count &&
            (tile.width % 4 == 0 || 4 * shared.section.waveBytes > kWarps);
 }
-// isWaveOfBytes returns whether the column is a wave that undoByteWave undoes; isWaveOfValues
-// returns whether it is one that undoWave undoes.
+// isWaveOfBytes returns true if undoByteWave undoes the column, isWaveOfValues if undoWave does.
 __device__ bool isWaveOfBytes(const TileAtWork& tile, uint32_t column)
 {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1 &&
@@ -226,23 +231,25 @@ __device__ bool isWaveOfValues(const TileAtWork& tile, uint32_t column)
 {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(tile, column);
 }
-// Returns whether gatherResiduals copies the column's residuals to scratch, since they do not stand
-// side by side.
+// Returns true if gatherResiduals must copy the column's residuals to scratch, because they are not
+// neighbouring bytes.
 __device__ bool isGathered(const TileAtWork& tile, uint32_t column)
 {
     return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
            (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(tile, column));
 }
 
-// Returns whether the column's values, without their base, differ from the bytes in the planes.
+// Returns true if more than a prediction and a base changes the column's values: a rotation, the
+// mapping of block columns, or zigzag without a prediction.
 __device__ bool isChanged(uint32_t column)
 {
     const uint32_t word = shared.column[column];
     return (word & (kRotated | kBlock)) != 0 ||
            ((word & kZigzag) != 0 && predictorOf(column) == kNone);
 }
-// Returns whether the column gets its final form in scratch: if it is changed, or if adding its
-// base carries from byte to byte or needs the value of a changed column.
+// Returns true if finishColumns brings the column to its final form in scratch. It does so if
+// isChanged() is true, if adding the column's base carries from byte to byte, or if the base is a
+// changed column.
 __device__ bool needsFinal(uint32_t column)
 {
     const uint32_t base = baseOf(column);
@@ -260,7 +267,7 @@ __device__ uint32_t exclusiveSum(TileAtWork& tile, uint32_t value, uint32_t& tot
     return prefix.before + inclusive - value;
 }
 
-// Finds where byte b of a column's value is for record 0, and how far apart records are.
+// Finds byte b of a column's value: its address for record 0, and its distance between records.
 __device__ void placeByte(const TileAtWork& tile, uint32_t column, uint32_t b, const uint8_t*& at,
                           uint32_t& step)
 {
@@ -270,7 +277,7 @@ __device__ void placeByte(const TileAtWork& tile, uint32_t column, uint32_t b, c
     step = inScratch ? 1 : shared.step[column];
 }
 
-// Finds the places of all columns and of all bytes of a record; each thread takes one column.
+// Finds the addresses of all columns and of all bytes of a record; each thread takes one column.
 __device__ void placeColumns(TileAtWork& tile)
 {
     const uint32_t c = threadIdx.x, columns = shared.section.columns;
@@ -278,8 +285,8 @@ __device__ void placeColumns(TileAtWork& tile)
     tile.planeBytes = (tile.count + 3 + kPerLane - 1) / kPerLane * kPerLane;
     if (c < columns) {
         uint32_t word = shared.column[c];
-        // In a single row, the median and the gradient equal the value to the left, so the column
-        // is undone as LEFT, which takes prefix sums and no wavefront.
+        // In a single row, the median and the gradient equal the value to the left. The column is
+        // then undone as LEFT, by prefix sums, which are faster than a wavefront.
         if (tile.first + tile.count <= tile.width && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
             predictorOf(c) != kAverage) {
             word = (word & ~(0xffu << 16)) | SLUICE_PREDICTOR_LEFT << 16;
@@ -296,8 +303,8 @@ __device__ void placeColumns(TileAtWork& tile)
     }
     uint32_t total;
     const uint32_t values = exclusiveSum(tile, area, total);
-    // With a width that is a multiple of 4, rows of a wave of bytes shall begin at words of
-    // scratch.
+    // If the width is a multiple of 4, this offset makes all rows of a wave of bytes begin at words
+    // of scratch.
     if (c < columns) shared.values[c] = values + (isWaveOfBytes(tile, c) ? tile.first & 3 : 0);
     tile.anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
     tile.anyBase = __syncthreads_or(c < columns && baseOf(c) != 0 && !needsFinal(c)) != 0;
@@ -332,8 +339,8 @@ __device__ uint32_t residual(const TileAtWork& tile, uint32_t column, uint32_t i
     return (shared.column[column] & kZigzag) != 0 ? filterUnzigzag(value, maskOf(bytes)) : value;
 }
 
-// These load and store value i of a column in scratch. Columns with a prediction have their values
-// there.
+// loadValue and storeValue load and store value i of a column in scratch, where columns with a
+// prediction have their values.
 __device__ uint32_t loadValue(const TileAtWork& tile, uint32_t column, uint32_t i)
 {
     const uint8_t* from = tile.scratch + shared.values[column] + i;
@@ -348,8 +355,7 @@ __device__ void storeValue(const TileAtWork& tile, uint32_t column, uint32_t i, 
     for (uint32_t b = 0; b < bytesOf(column); ++b)
         to[b * tile.planeBytes] = static_cast<uint8_t>(value >> 8 * b);
 }
-// Stores byte b of the values of kPerLane records, from record i on, which is a multiple of
-// kPerLane.
+// Stores byte b of the values of kPerLane records, from record i on. i is a multiple of kPerLane.
 __device__ void storeBytes(const TileAtWork& tile, uint32_t column, uint32_t b, uint32_t i,
                            const uint32_t (&values)[kPerLane])
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes predictions that are sums of residuals: differences from the records before (kLeft3 is the
-// highest order; order n takes sums n times), and UP, which sums down each column of the image. A
-// warp takes a column. filter_columns.cuh explains record, column, value and plane.
+// Undoes predictions that are sums of residuals: differences from the records before, of orders 1
+// to kLeft3 (for order n, sums are taken n times), and UP, which sums down each column of the
+// image. A warp takes a column. filter_columns.cuh explains record, column, value and plane.
 //
 // shaders/lib/filter_differences.glsl has one loop for columns of all widths, and loads wide values
-// in halves, because registers are scarce there. Here columns of bytes have loops of their own. If
+// in halves, because registers are scarce there. Here columns of bytes have their own loops. If
 // there are fewer columns than warps, several warps share a column here: sumResiduals() and
-// sumBytes() find what the parts of the other warps add up to.
+// sumBytes() return the sum of a warp's part, which warps with later parts add.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 // Replaces the warp's values, kPerLane in each lane, by their prefix sums, `order` times. carry[o]
-// is the sum of all values in earlier steps; this step's values are added to it.
+// is the sum of pass o over all earlier calls; pass o begins with it and adds its own sum to it.
 __device__ void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3], uint32_t order)
 {
 #pragma unroll
@@ -33,15 +33,15 @@ __device__ void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3
     }
 }
 
-// Loads the residuals of kPerLane records, from record `begin` on, which is a multiple of kPerLane.
-// Behind the last record they have no meaning.
+// Loads the residuals of kPerLane records, from record `begin` on, a multiple of kPerLane. Values
+// behind the last record have no meaning.
 __device__ void loadResiduals(const TileAtWork& tile, uint32_t column, uint32_t begin,
                               uint32_t (&values)[kPerLane])
 {
     const uint32_t step = shared.step[column], byteStep = shared.byteStep[column],
                    bytes = bytesOf(column);
     const uint8_t* from = tile.planes + shared.from[column];
-    // Here the column has a plane for each byte of its values. Words of these planes are loaded.
+    // Each byte of these residuals has a plane of its own, so whole words of the planes are loaded.
     if (bytes == 4 && step == 1) {
 #pragma unroll
         for (uint32_t w = 0; w < kPerLane / 4; ++w) {
@@ -72,9 +72,9 @@ __device__ void loadResiduals(const TileAtWork& tile, uint32_t column, uint32_t 
         values[k] = filterUnzigzag(values[k], mask);
 }
 
-// Undoes differences of order `order` for records [firstRecord, end). One step takes kPerLane
-// records in each lane, and firstRecord is the first of a step. With order 1, `before` is the value
-// before firstRecord.
+// Undoes differences of order `order` for records [firstRecord, end). A step takes kWarpSize *
+// kPerLane records; firstRecord is a multiple of that. `before` is the value of the record before
+// firstRecord, or 0 for orders above 1, which begin with record 0.
 __device__ void undoDifferences(const TileAtWork& tile, uint32_t column, uint32_t order,
                                 uint32_t firstRecord, uint32_t end, uint32_t before)
 {
@@ -90,7 +90,7 @@ __device__ void undoDifferences(const TileAtWork& tile, uint32_t column, uint32_
                 storeBytes(tile, column, b, begin, values);
     }
 }
-// Returns the sum of the residuals of records [firstRecord, end), which make whole steps of
+// Returns the sum of the residuals of records [firstRecord, end), a whole number of steps of
 // undoDifferences.
 __device__ uint32_t sumResiduals(const TileAtWork& tile, uint32_t column, uint32_t firstRecord,
                                  uint32_t end)
@@ -107,8 +107,8 @@ __device__ uint32_t sumResiduals(const TileAtWork& tile, uint32_t column, uint32
     return warpSum(sum);
 }
 
-// Does the same as sumResiduals for residuals that are neighbouring bytes at `plane`. Only the
-// first `records` bytes there are residuals of the column.
+// Like sumResiduals, for residuals that are neighbouring bytes at `plane`. Only the first `records`
+// bytes there belong to the column.
 __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records,
                              uint32_t begin, uint32_t end)
 {
@@ -133,7 +133,7 @@ __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t rec
     return warpSum(sum);
 }
 
-// Does what undoDifferences does for residuals that are neighbouring bytes at `plane`. Words are
+// Like undoDifferences, for residuals that are `records` neighbouring bytes at `plane`. Words are
 // loaded one step ahead.
 __device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, const uint8_t* plane,
                                     uint32_t records, uint32_t order, uint32_t firstRecord,
@@ -165,7 +165,8 @@ __device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, con
         if (begin + kPerLane <= records) {
             storeBytes(tile, column, 0, begin, values);
         } else {
-// Behind the last record there may be residuals of another column.
+// With UP, only the first row is undone here. Behind it may be residuals of the next row, which
+// must not be overwritten.
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
                 if (begin + k < records) storeValue(tile, column, begin + k, values[k]);
@@ -174,8 +175,8 @@ __device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, con
     }
 }
 
-// Undoes UP for a column of bytes whose residuals stand side by side at `from`, and whose first row
-// is undone already. A lane takes four neighbouring columns of the image, which are one word of
+// Undoes UP for a column of bytes. Its residuals are neighbouring bytes at `from`, and its first
+// row is undone already. A lane takes four neighbouring columns of the image, which are one word of
 // each row, and sums down all rows.
 __device__ void undoByteUp(const TileAtWork& tile, uint32_t column, const uint8_t* from)
 {
@@ -216,8 +217,8 @@ __device__ void undoByteUp(const TileAtWork& tile, uint32_t column, const uint8_
     }
 }
 
-// The whole block undoes UP for all columns that are wider than a byte, whose first rows are undone
-// already. A thread takes one position in the row and sums down all rows.
+// The whole block undoes UP for all columns wider than a byte. Their first rows are undone already.
+// A thread takes one position in the row and sums down all rows.
 __device__ void undoWideUps(const TileAtWork& tile)
 {
     const uint32_t across = min(tile.width, tile.count);

@@ -14,8 +14,9 @@
 namespace sluice {
 namespace {
 
-// Scratch has a bit for each byte of the section's output, and counts of the bits set: see
-// filterHeaderBits in formulas/filter.h. These return where both begin.
+// Scratch has a bit for each byte of the section's output, set if the byte is a header. Behind
+// these words it has the number of bits that are set before each of them (filterHeaderBits in
+// formulas/filter.h). headerBits and headerCounts return the two addresses.
 __device__ uint32_t* headerBits(const TileAtWork& tile, uint32_t size)
 {
     return reinterpret_cast<uint32_t*>(tile.scratch + 4 * filterHeaderBits(size));
@@ -24,7 +25,8 @@ __device__ uint32_t* headerCounts(const TileAtWork& tile, uint32_t size)
 {
     return headerBits(tile, size) + filterHeaderWords(size);
 }
-// The pixels wait in scratch behind these bits and counts until writePackets.
+// Returns the address in scratch, behind the bits and counts, at which the pixels are put together.
+// Later writePackets moves them between the headers.
 __device__ uint8_t* pixelRecords(const TileAtWork& tile, uint32_t size)
 {
     const uint32_t* end = headerCounts(tile, size) + filterHeaderWords(size);
@@ -33,11 +35,11 @@ __device__ uint8_t* pixelRecords(const TileAtWork& tile, uint32_t size)
                16;
 }
 
-// Returns how many packets have exactly `size` bytes together, or 0 if no number of packets does.
-// Sets the bits of the packets' headers, and counts these bits.
+// Returns how many packets make up exactly the `size` bytes of the section, or 0 if no packet ends
+// with the last byte. Sets the bits of these packets' headers, and computes the counts of the bits.
 __device__ uint32_t countPackets(TileAtWork& tile, uint32_t size)
 {
-    constexpr uint32_t each = 4; // bytes that a thread looks at
+    constexpr uint32_t each = 4; // headers that a thread reads at once
     const uint32_t lead = tile.position & 3, bitWords = filterHeaderWords(size);
     uint32_t *bits = headerBits(tile, size), *counts = headerCounts(tile, size), bytes = 0;
     for (uint32_t w = threadIdx.x; w < bitWords; w += kThreads)
@@ -76,7 +78,7 @@ __device__ uint32_t countPackets(TileAtWork& tile, uint32_t size)
     return shared.packets;
 }
 
-// Writes the section's `size` bytes: headers and pixels, each in its place.
+// Writes the `size` bytes of the section: puts headers and pixels where they belong.
 __device__ void writePackets(const TileAtWork& tile, uint32_t size)
 {
     const uint32_t lead = tile.position & 3, words = (lead + size + 3) / 4;
@@ -86,8 +88,8 @@ __device__ void writePackets(const TileAtWork& tile, uint32_t size)
     const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(tile, size));
     const uint32_t lastPixel = (max(tile.count * tile.stride, 1u) - 1) / 4;
     uint8_t* to = tile.target + tile.position - lead;
-    // A thread makes this many words at once: the words of all are loaded before the first is
-    // stored.
+    // A thread makes this many words at a time: it loads what all of them need before it stores the
+    // first.
     constexpr uint32_t atOnce = 4;
     for (uint32_t first = threadIdx.x; first < words; first += atOnce * kThreads) {
         uint32_t marks[atOnce], before[atOnce], pixel[atOnce], header[atOnce];
@@ -113,8 +115,8 @@ __device__ void writePackets(const TileAtWork& tile, uint32_t size)
         for (uint32_t n = 0; n < atOnce; ++n) {
             const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
             if (n != 0 && w >= words) break;
-            // `places` selects each byte of the word from the pixel bytes (0 .. 3) and headers (4
-            // .. 7).
+            // `places` is a selector for __byte_perm. For each byte of the word it takes a byte of
+            // pixels (0 .. 3) or a header (4 .. 7).
             uint32_t seen = 0, places = 0;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {

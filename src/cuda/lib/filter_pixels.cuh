@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes sections of pixels: records of 3, 4 or 8 bytes of which each byte is a column, and some
-// column is predicted from the row above. All columns are undone together, from residuals to
-// records, without scratch in between. filter_columns.cuh explains record, column, base and row,
-// and PixelColumn and PixelBytes.
+// Undoes sections of pixels: records of 3, 4 or 8 bytes, each byte a column, of which at least one
+// is predicted from the row above. All columns are undone together, from residuals to records,
+// without scratch in between. filter_columns.cuh explains record, column, base and row, and
+// PixelColumn and PixelBytes.
 //
-// The warps of a block have three roles. A warp that computes a *wave* has a *pair* of columns:
-// bytes 0 and 2, or bytes 1 and 3, of a word of each pixel. Lane k does row k of a *band* of 32
-// rows. In a *step* it does a *quad*, four pixels of its row, one step behind the lane above; after
-// `period` steps it goes on with its row of the next band, without waiting. Loaders bring the quads
-// of the next *round*, which is a number of steps, to shared memory; storers write those of the
-// round before as records. All meet at one barrier per round.
+// The warps of a block have three roles. A *wave* warp computes a *pair* of columns: bytes 0 and 2,
+// or bytes 1 and 3, of a word of each pixel. Its lane k does row k of a *band* of 32 rows. In a
+// *step* it does a *quad*, four pixels of its row, one step behind the lane above. After `period`
+// steps it goes on with its row of the next band, without waiting. Loaders bring the quads of the
+// next *round*, which is a number of steps, to shared memory. Storers write those of the round
+// before as records. All warps meet at one barrier per round.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -22,22 +22,23 @@ constexpr uint32_t kStorers = kThreads / 4; // threads that store
 constexpr uint32_t kEven = 0x00ff00ff;
 constexpr uint32_t kKept = 19; // words that a thread keeps between rounds: 3 + 2 * 8 in loadRound
 
-// groupsOf returns the words of a pixel (groups) that has a number of columns. For a number of
-// groups, stepsOf returns the steps of a round, and loadersOf the number of threads that load.
+// groupsOf returns how many words (groups) a pixel with that many columns has. For a number of
+// groups, stepsOf returns how many steps a round has, and loadersOf how many threads load.
 __host__ __device__ constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
 __host__ __device__ constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
 __host__ __device__ constexpr uint32_t loadersOf(uint32_t groups) { return kThreads / 2 / groups; }
 
 __device__ uint32_t quadsOfRow(const TileAtWork& tile) { return (tile.width + 3) / 4; }
 
-// Returns whether undoPixels can undo the section; all threads get the same answer.
+// Returns true, in all threads or in none, if undoPixels can undo the section: it has pixels of 3,
+// 4 or 8 columns of bytes, one of them predicted from the row above, and rows of suitable width.
 __device__ bool arePixels(const TileAtWork& tile)
 {
     const uint32_t groups = groupsOf(tile.stride);
     if ((tile.stride != 3 && tile.stride != 4 && tile.stride != 8) ||
         uniform(shared.section.columns) != tile.stride || tile.anyFinal)
         return false;
-    // Rows may not be wider than this, so that the work is bounded by the number of records.
+    // A width of at most 4 * count bounds the work by the number of records.
     if (tile.width < SLUICE_FILTER_QUAD_WIDTH || tile.width > 4 * tile.count ||
         quadsOfRow(tile) * 2 * groups > kRowWords / 4)
         return false;
@@ -47,7 +48,8 @@ __device__ bool arePixels(const TileAtWork& tile)
     return uniform(isWave) != 0;
 }
 
-// Returns whether the residuals of all columns stand side by side, record by record.
+// Returns true if the columns are *joined*: their residuals stand side by side, record by record,
+// and no column has to be undone before undoPixels runs.
 __device__ bool arePixelsJoined(const TileAtWork& tile)
 {
     bool result = true;
@@ -56,14 +58,14 @@ __device__ bool arePixelsJoined(const TileAtWork& tile)
                  (predictorOf(c) == kNone || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)));
     return result;
 }
-// Returns whether gatherResiduals copies the column's residuals to scratch: if they do not stand
-// side by side, and the columns are not joined either. In scratch, columns that are predicted
-// otherwise than from the row above are undone before undoPixels runs.
+// Returns true if gatherResiduals copies the column's residuals to scratch. It does so if they are
+// not neighbouring bytes and the columns are not joined.
 __device__ bool isPixelGathered(const TileAtWork& tile, uint32_t column)
 {
     return shared.step[column] != 1 && !arePixelsJoined(tile);
 }
-// Returns whether undoPixels takes the column's bytes from scratch.
+// Returns true if undoPixels reads the column's bytes from scratch: they were gathered there, or
+// the column has a prediction that is not from the row above and was undone before.
 __device__ bool isPixelInScratch(const TileAtWork& tile, uint32_t column)
 {
     return (predictorOf(column) != kNone && !SLUICE_PREDICTOR_IS_WAVE(predictorOf(column))) ||
@@ -107,16 +109,16 @@ __device__ void placePixels(const TileAtWork& tile)
 
 // --- A wave ---
 
-// Returns residual + prediction from left, up and corner (above to the left), for two bytes in the
-// halves of words; the bits above each byte have no meaning. `average` and `gradient` have ones
-// where the column has that predictor; otherwise it is the median, which is left + up - corner,
-// with corner clamped to the range from left to up.
+// Returns residual + prediction for two bytes, which are the low bytes of the halves of each word.
+// The bits above these bytes have no meaning. `corner` is the value above to the left. `average`
+// and `gradient` have ones where the column has that predictor. Elsewhere it is the median: left +
+// up - corner, where corner is clamped to the range from left to up.
 template <bool HasAverage, bool HasGradient>
 __device__ uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, uint32_t corner,
                                uint32_t average, uint32_t gradient)
 {
     uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
-    // The gradient is the same formula without the clamp.
+    // The gradient has the same formula without the clamp.
     if (HasGradient) {
         low &= ~gradient;
         high |= gradient;
@@ -125,20 +127,20 @@ __device__ uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, ui
     if (!HasAverage && !HasGradient) return residual + up + left - clamped;
     const uint32_t sum = left + up;
     uint32_t guess = sum - clamped;
-    // This keeps the difference of a half from being negative, so that nothing is borrowed from the
-    // other half.
+    // Adding 2^8 keeps the gradient in the lower half from being negative and borrowing from the
+    // upper half.
     if (HasGradient) guess += gradient << 1 & 0x01000100;
     return residual + ((guess & ~average) | (sum >> 1 & average));
 }
 
-// Returns half 0 of a word, which is its bytes 0 and 2, or half 1, bytes 1 and 3, each byte in 16
-// bits.
+// Half 0 of a word is its bytes 0 and 2, half 1 its bytes 1 and 3. Returns one of them, each byte
+// in 16 bits.
 __device__ uint32_t halfOf(uint32_t word, uint32_t half) { return word >> 8 * half & kEven; }
 
-// Sets the numbers that a lane of a wave keeps between rounds to their first values: kept[0] is the
-// place of its quad in the period, kept[1] and kept[2] are left and corner, kept[3] to kept[6] is
-// what is above its next quad. Until the lane's row begins, kept[1] to kept[6] are values above the
-// image.
+// Initializes what a lane of a wave keeps between rounds. kept[0] is how many steps it has spent on
+// its row, and so the index of its quad. kept[1] and kept[2] are the values `left` and `corner`,
+// and kept[3] to kept[6] the values above its next quad. Until the row begins, kept[0] is negative,
+// and the others are values above the image.
 __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept])
 {
     kept[0] = 0u - laneIndex();
@@ -146,20 +148,20 @@ __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept])
         halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
 }
 
-// Does the steps of a round on the quads of pair `pair`, which stand at `stage`. `above` is the
-// last row of the band above, for lane 0. IsNarrow says that the period has as many steps as the
-// warp has lanes. In that case lane 0 takes what the last lane has just done, just as every other
-// lane takes what the lane above has done.
+// Does the steps of a round for the quads of pair `pair`, which are at `stage`. `above` is the last
+// row of the band above, for lane 0. A lane spends `period` steps on a row. If that is the number
+// of lanes (IsNarrow), lane 0 takes what the last lane has just done, just as every other lane
+// takes what the lane above has done.
 template <bool IsNarrow, bool HasAverage, bool HasGradient>
 __device__ void waveRound(const TileAtWork& tile, uint32_t steps, uint4* stage, uint4* above,
                           uint32_t pair, uint32_t period, uint32_t (&kept)[kKept])
 {
     const uint32_t lane = laneIndex(), quads = quadsOfRow(tile), laneAbove = (lane - 1) % kWarpSize;
     const PixelBytes& bytes = shared.pixelBytes[pair / 2];
-    // A column that is not predicted has 0 in left and up.
+    // Columns that are not predicted use 0 for left and up.
     const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                    gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
-    // Loads are one step ahead. The last lane has stored in `above` what lane 0 needs.
+    // Loads are one step ahead. The last lane has stored in `above` what lane 0 loads.
     uint4 nextResidual = stage[lane], nextTop = {};
     if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
 // The loop is not unrolled: warps of different roles run different code at the same time, so the
@@ -203,7 +205,7 @@ __device__ void waveRound(const TileAtWork& tile, bool isNarrow, uint32_t steps,
     const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
                    gradient = bytes.gradient[pair % 2];
     const uint32_t kind = uniform(predicted == 0 ? 0 : gradient != 0 ? 3 : average != 0 ? 2 : 1);
-    // Without a prediction the residuals are the values.
+    // Without a prediction, the residuals are the values already.
     if (kind == 0) return;
     if (isNarrow) {
         if (kind == 1) {
@@ -224,12 +226,12 @@ __device__ void waveRound(const TileAtWork& tile, bool isNarrow, uint32_t steps,
 
 // --- Loads and stores of quads ---
 
-// `place` is the number of a quad in the period of its row. `record` is the number of its first
-// record, which may lie outside the section.
+// A quad is four pixels of a row. `place` is the step, of those that a lane spends on the row, in
+// which it is done. `record` is the number of its first record, which may lie outside the section.
 struct Quad {
     uint32_t place, record;
 };
-// Returns the quad that row `row` of a band has in step `step` of the whole section.
+// Returns the quad that row `row` of a band does in step `step`, counted over the whole section.
 __device__ Quad firstQuad(const TileAtWork& tile, uint32_t row, uint32_t step, uint32_t period)
 {
     const bool isBefore = step < row; // in the band before the first
@@ -252,9 +254,9 @@ __device__ Quad quadAfter(const TileAtWork& tile, Quad quad, uint32_t steps, uin
             quad.record + 4 * steps + (wraps ? kWarpSize * tile.width - 4 * period : 0)};
 }
 
-// Loads Words words of a column's residuals, around bytes [at, at + 4 * (Words - 1)). Where such a
-// word has no residuals, another word of the column is loaded. IsInside says that all these words
-// have residuals.
+// Loads the Words words around bytes [at, at + 4 * (Words - 1)) of a column's residuals. For a word
+// without residuals, the nearest word of the column is loaded. IsInside means that all of these
+// words have residuals.
 template <uint32_t Words, bool IsInside>
 __device__ void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
 {
@@ -265,14 +267,14 @@ __device__ void loadAround(const PixelColumn& column, int32_t at, uint32_t* word
         words[k] = *global(column.words + (IsInside ? word : min(max(word, 0), column.last)));
     }
 }
-// Returns by how many bits the bytes at `at` are shifted in their words.
+// Returns the offset, in bits, of byte `at` of the residuals in its aligned word.
 __device__ uint32_t shiftOf(const PixelColumn& column, int32_t at)
 {
     return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
 }
 
-// Loads the words around a quad's residuals: raw[2 * c] and raw[2 * c + 1] for column c, or, if the
-// columns are joined, all bytes of its four records.
+// Loads the words around a quad's residuals. If the columns are joined, these are all bytes of its
+// four records; otherwise raw[2 * c] and raw[2 * c + 1] belong to column c.
 template <uint32_t Columns, bool IsInside>
 __device__ void loadQuad(const TileAtWork& tile, int32_t record, bool areJoined, uint32_t* raw)
 {
@@ -295,8 +297,8 @@ __device__ void loadQuad(const TileAtWork& tile, int32_t record, bool areJoined,
     }
 }
 
-// Makes pixels[g][k] of what loadQuad has loaded: word g of pixel k, a byte for each of its
-// columns.
+// Makes pixels from the words that loadQuad has loaded: pixels[g][k] is word g of pixel k, which
+// has a byte for each of its columns.
 template <uint32_t Columns>
 __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
                          uint32_t (&pixels)[groupsOf(Columns)][4])
@@ -336,7 +338,7 @@ __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
             transpose(pixels[g]);
         }
     }
-    // In the section's first row there are no records before its first one; they count as 0.
+    // The section may begin inside its first row. The records before its first one count as 0.
     if (record < 0) {
 #pragma unroll
         for (uint32_t g = 0; g < groups; ++g)
@@ -354,8 +356,8 @@ __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
     }
 }
 
-// Turns the values of a quad into the bytes of its four records: adds the columns' bases and packs
-// the words.
+// Turns the values of a quad into the bytes of its four records: adds the bases of columns and
+// packs the words.
 template <uint32_t Columns>
 __device__ void recordsFrom(const TileAtWork& tile, uint32_t (&pixels)[groupsOf(Columns)][4],
                             uint32_t (&words)[Columns])
@@ -384,9 +386,9 @@ __device__ void recordsFrom(const TileAtWork& tile, uint32_t (&pixels)[groupsOf(
     }
 }
 
-// Stores the words of a quad's records. If the quad shares its first word with the quad before,
-// whose last word is `before`, this quad stores the shared word. At the two ends of a row single
-// bytes are stored.
+// Stores the words of a quad's records. If the quad shares its first word with the quad before, it
+// stores that word; `before` is the last word of that quad. At both ends of a row, bytes are stored
+// one by one.
 template <uint32_t Columns>
 __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&words)[Columns],
                           uint32_t before)
@@ -395,7 +397,7 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     const int32_t columns = static_cast<int32_t>(Columns),
                   lead = static_cast<int32_t>(tile.position & 3);
     const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
-    // The following positions count bytes from the word in which the section begins.
+    // These positions count bytes from the aligned word in which the section begins.
     const int32_t low = lead + max(rowBegin, 0) * columns;
     const int32_t high =
         lead + min(rowBegin + static_cast<int32_t>(tile.width), static_cast<int32_t>(tile.count)) *
@@ -405,7 +407,7 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     uint8_t* bytes = globalPointer<uint8_t>(
         reinterpret_cast<uintptr_t>(tile.target + (tile.position & ~3u) + begin));
     uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
-    // The number of bytes of the first word that belong to the quad before.
+    // This many bytes of the first word belong to the quad before.
     const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0;
     uint32_t shifted[Columns + 1];
     shifted[0] = __funnelshift_l(before, words[0], shift);
@@ -413,7 +415,7 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     for (uint32_t k = 1; k < Columns; ++k)
         shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
     shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
-    // If only a part of the quad is in its row and in the section, single bytes are stored.
+    // The quad is only partly inside its row and the section, so its bytes are stored one by one.
     if (at < low || at + quadBytes > high) {
         const int32_t end = min(high, at + quadBytes);
 #pragma unroll
@@ -444,7 +446,7 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
         for (uint32_t k = 1; k < Columns; ++k)
             to[k] = shifted[k];
     }
-    // The last quad of a row also stores the rest of its bytes, behind its last whole word.
+    // The last quad of a row also stores its bytes behind its last whole word.
     if (at + quadBytes == high) {
 #pragma unroll
         for (uint32_t b = 0; b < 3; ++b)
@@ -453,11 +455,10 @@ __device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&wo
     }
 }
 
-// Loads the quads of the next round. `stage` holds the quads of a round, one pair of columns after
-// the other. In step s, lane l's quad stands at l ^ s, so that quads that threads store at the same
-// time lie in different banks. A loader keeps in kept[0] and kept[1] its first quad of the next
-// round (place and record), in kept[2] the record of its next quad, and from kept[3] on the words
-// that loadQuad has loaded for that quad.
+// Brings the quads of a round to `stage`, one pair of columns after the other. In step s, the quad
+// of lane l is at l ^ s, to avoid bank conflicts. A loader keeps in kept[0] and kept[1] its first
+// quad of the next round (place and record), in kept[2] the record of its next quad, and from
+// kept[3] on the words that loadQuad has loaded for that quad.
 template <uint32_t Columns>
 __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread, bool areJoined,
                           uint32_t period, uint32_t (&kept)[kKept])
@@ -495,7 +496,7 @@ __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread,
     }
 }
 // Stores the quads of a round as records. `quad` is the thread's first quad of the round; `last`
-// has the last word of each of its quads in the round before.
+// has the last words of the thread's quads in the round before.
 template <uint32_t Columns>
 __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t thread,
                            uint32_t period, Quad quad, uint32_t* last)
@@ -544,7 +545,7 @@ __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread,
         loadRound<8>(tile, stage, thread, areJoined, period, kept);
     }
 }
-// Loads a loader's first quad.
+// Loads the words of a loader's first quad.
 __device__ void loadFirst(const TileAtWork& tile, bool areJoined, uint32_t (&kept)[kKept])
 {
     const int32_t record = static_cast<int32_t>(kept[1]);
@@ -569,7 +570,7 @@ __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t 
     }
 }
 
-// The whole block undoes the section.
+// The whole block undoes the section, for which arePixels() must be true.
 __device__ void undoPixels(const TileAtWork& tile)
 {
     const uint32_t groups = groupsOf(tile.stride), steps = stepsOf(groups);
@@ -578,14 +579,15 @@ __device__ void undoPixels(const TileAtWork& tile)
     const uint32_t quads = quadsOfRow(tile),
                    rowCount = (tile.first + tile.count + tile.width - 1) / tile.width;
     const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-    // A lane's next row is `period` steps later. If a row has more quads than the warp has lanes,
-    // lane 0 needs what the last lane has done two or more steps before, and reads it from `above`.
+    // A lane does its next row `period` steps later. If a row has more quads than the warp has
+    // lanes, lane 0 needs what the last lane has done two or more steps before, and reads it from
+    // `above`.
     const bool isNarrow = quads <= kWarpSize;
     const uint32_t period = max(quads, kWarpSize);
     const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
     uint4* stage = reinterpret_cast<uint4*>(shared.stage);
     uint4* above = reinterpret_cast<uint4*>(shared.rows);
-    // Values above the image are 0, or with signed values their bias.
+    // Values above the image are 0, which is stored as the bias of signed values.
     for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) {
         const uint32_t pair = k / quads, bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
         above[k] = make_uint4(bias, bias, bias, bias);
@@ -602,7 +604,7 @@ __device__ void undoPixels(const TileAtWork& tile)
         role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
     static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps,
                   "roles of eight columns");
-    // Loaders and storers keep the first quad of their next round; loaders also keep the words that
+    // Loaders and storers keep the first quad of their next round. Loaders also keep the words that
     // they have loaded, and storers the last word of each of their quads.
     uint32_t kept[kKept] = {};
     if (isWave) {
@@ -635,7 +637,7 @@ __device__ void undoPixels(const TileAtWork& tile)
         part = partAfter;
         __syncthreads();
     }
-    // Bytes that are too few for a record are copied.
+    // Bytes at the end that do not fill a record are copied.
     for (uint32_t k = tile.count * tile.stride + threadIdx.x; k < shared.section.size;
          k += kThreads)
         tile.target[tile.position + k] = tile.planes[k];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Puts the records of a section together from the bytes of its columns. filter_columns.cuh explains
+// Builds the records of a section from the bytes of its columns. filter_columns.cuh explains
 // record, column, base and plane.
 //
-// shaders/lib/filter_records.glsl puts records together byte by byte if they have packets or a
-// stride that its writeQuads() does not take; here writeWords() takes any stride. Several words are
-// loaded here before the first is stored, because the compiler cannot know that source and target
-// are different memory.
+// shaders/lib/filter_records.glsl builds records byte by byte if they have packets or a stride that
+// its writeQuads() does not take; here writeWords() takes any stride. Here several words are loaded
+// before the first is stored, because the compiler cannot know that source and target are different
+// memory.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -13,30 +13,27 @@
 namespace sluice {
 namespace {
 
-// Returns byte `at` of the records, with its base added. `reciprocal` is reciprocalOfStride().
+// Returns byte `at` of the records, base included. `reciprocal` is reciprocalOfStride().
 __device__ uint32_t recordByte(const TileAtWork& tile, uint32_t at, uint32_t reciprocal)
 {
     const uint32_t i = tile.stride == 1 ? at : __umulhi(at, reciprocal);
     const ByteSource byte = shared.bytes[at - i * tile.stride];
     return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
 }
-// Returns byte `at` of the section. A section may end with bytes too few for a record, which are
-// not filtered.
+// Returns byte `at` of the section. Bytes at the end that do not fill a record are not filtered.
 __device__ uint32_t planesByte(const TileAtWork& tile, uint32_t at, uint32_t reciprocal)
 {
     return at >= tile.count * tile.stride ? tile.planes[at] : recordByte(tile, at, reciprocal);
 }
-// Returns the number with which recordByte() divides by the stride; that is exact for positions
-// below 2^20.
+// Returns the number with which recordByte() divides by the stride. The quotient is exact for
+// positions below 2^20.
 __device__ uint32_t reciprocalOfStride(const TileAtWork& tile)
 {
     return 0xffffffffu / tile.stride + 1;
 }
 
-// arePlanes returns whether each of the `bytes` bytes of a record from byte `at` on comes from a
-// plane, in which it is a neighbour of the same byte of the next record. areValues returns whether
-// the four bytes of a record from byte `at` on are neighbours of each other where they come from,
-// and have no base.
+// Returns true if each of the `bytes` bytes of a record from byte `at` on comes from a plane, where
+// it is next to the same byte of the next record.
 __device__ bool arePlanes(const TileAtWork& tile, uint32_t at, uint32_t bytes)
 {
     bool result = true;
@@ -46,6 +43,8 @@ __device__ bool arePlanes(const TileAtWork& tile, uint32_t at, uint32_t bytes)
     }
     return result;
 }
+// Returns true if the four bytes of a record from byte `at` on have no base, and are neighbours in
+// memory where they are read.
 __device__ bool areValues(const TileAtWork& tile, uint32_t at)
 {
     const ByteSource& byte = shared.bytes[at % tile.stride];
@@ -58,9 +57,9 @@ __device__ bool areValues(const TileAtWork& tile, uint32_t at)
 }
 
 // Writes four records at a time. A thread makes the same `Bytes` neighbouring bytes of each of
-// them: all bytes of a record of 3 bytes, or 4 bytes if the stride is a multiple of 4. Begins at
-// byte `lead` of the section, where the target is aligned. Returns how many bytes were written, or
-// 0 if for some thread neither arePlanes nor areValues holds.
+// them: all 3 bytes if the stride is 3, or 4 bytes if it is a multiple of 4. Begins at byte `lead`
+// of the section, where the target is aligned. Returns how many bytes were written, or 0 if in some
+// thread neither arePlanes nor areValues holds.
 template <uint32_t Bytes, bool HasBase>
 __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_t lead)
 {
@@ -91,7 +90,7 @@ __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_
             own[k] = own[0] + k * step;
     }
     uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * tile.stride + part;
-    // How many groups of four records are loaded before the first is stored.
+    // This many groups of four records are loaded before the first is stored.
     constexpr uint32_t atOnce = HasBase ? 1 : 2;
     for (uint32_t quad = begin; quad < quads; quad += atOnce * threads) {
         uint32_t words[atOnce][4] = {};
@@ -121,8 +120,8 @@ __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_
                         *global(to + k * parts) = word[k];
                 }
             } else {
-                // a, b and c are the three bytes of a record: the words are a0 b0 c0 a1, b1 c1 a2
-                // b2, c2 a3 b3 c3.
+                // a, b and c are the bytes of records 0 to 3. The words to store are a0 b0 c0 a1,
+                // b1 c1 a2 b2 and c2 a3 b3 c3.
                 const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
                                high = __byte_perm(word[0], word[1], 0x7362);
                 *global(to + 0) = __byte_perm(low, word[2], 0x2410);
@@ -135,9 +134,9 @@ __device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_
     return quads * 4 * tile.stride;
 }
 
-// Writes records of any stride word by word, from byte `lead` on, where the target is aligned.
-// Returns how many bytes were written. A thread's words are whole records apart, so that it always
-// reads the same columns.
+// Writes records of any stride, word by word, from byte `lead` on, where the target is aligned.
+// Returns how many bytes were written. The words of a thread are a whole number of records apart,
+// so that the thread always reads the same columns.
 __device__ uint32_t writeWords(const TileAtWork& tile, uint8_t* records, uint32_t lead)
 {
     const uint32_t total = tile.count * tile.stride, words = total > lead ? (total - lead) / 4 : 0;
@@ -175,8 +174,8 @@ __device__ uint32_t writeWords(const TileAtWork& tile, uint8_t* records, uint32_
     return 4 * words;
 }
 
-// Writes `size` bytes to `records`: the section's records, and then its bytes that are too few for
-// a record.
+// Writes `size` bytes to `records`: the section's records, and then the bytes at its end that do
+// not fill a record.
 __device__ void writeRecords(const TileAtWork& tile, uint8_t* records, uint32_t size)
 {
     const uint32_t alignment = tile.stride == 4 ? 16 : 4;
@@ -198,7 +197,7 @@ __device__ void writeRecords(const TileAtWork& tile, uint8_t* records, uint32_t 
     }
 }
 
-// Copies `size` bytes from the section's position on, which are not filtered.
+// Copies `size` bytes from the section's beginning on. These bytes are not filtered.
 __device__ void copyBytes(const TileAtWork& tile, uint32_t size)
 {
     const uint32_t lead = min((0u - tile.position) & 3, size), words = (size - lead) / 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters: a block takes a tile and undoes its sections one after the other. For a section,
-// first all predictions are undone, then the records are put together, in the steps that
+// Undoes filters: a block takes a tile and undoes its sections one after the other. In a section,
+// predictions are undone first, and then the records are built, in the steps that
 // shaders/filter.comp lists. This file also has the kernel. filter_columns.cuh explains section,
 // record, column and plane.
 #pragma once
@@ -16,9 +16,9 @@
 namespace sluice {
 namespace {
 
-// Copies residuals to scratch, where each plane of a column has neighbouring bytes. Does so for
-// waves of values, and for columns of bytes whose residuals are interleaved with those of other
-// columns. `ofPixels` says that undoPixels will undo the section.
+// Copies residuals to scratch, as planes: those of columns that undoWave undoes, and those of
+// columns of bytes that are interleaved with the residuals of other columns. `ofPixels` means that
+// undoPixels will undo the section.
 __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
 {
     for (uint32_t n = 0; n < shared.waveCount && !ofPixels; ++n)
@@ -29,7 +29,7 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
         if (ofPixels ? !isPixelGathered(tile, column) : !isGathered(tile, column)) continue;
         uint32_t* words = reinterpret_cast<uint32_t*>(tile.scratch + shared.values[column] - lead);
         const uint8_t* from = tile.planes + shared.from[column];
-        // A thread loads the bytes of this many words before it stores the first.
+        // A thread loads the bytes of this many words before it stores the first one.
         constexpr uint32_t atOnce = 4;
         const uint32_t end = (lead + tile.count + 3) / 4;
         for (uint32_t base = threadIdx.x; base < end; base += atOnce * kThreads) {
@@ -38,8 +38,7 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
             for (uint32_t n = 0; n < atOnce; ++n) {
                 const uint32_t w = base + n * kThreads;
 #pragma unroll
-                // The first and the last word may have bytes that are no residuals; any value
-                // serves for these.
+                // In the first and the last word, bytes that are not residuals may have any value.
                 for (uint32_t k = 0; k < 4; ++k)
                     byte[n][k] = from[min(max(4 * w + k, lead) - lead, tile.count - 1) * step];
             }
@@ -53,13 +52,13 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
 }
 
 // The part of a column that a warp undoes: the records [begin, end). Only columns with differences
-// of order 1 are divided among warps. For these `begin` is a multiple of the records that a step
-// takes (kWarpSize * kPerLane), and `before` is the value of record begin - 1.
+// of order 1 are divided among warps. For these, `begin` is a multiple of the records of a step
+// (kWarpSize * kPerLane), and `before` is the value of record begin - 1.
 struct Part {
     uint32_t column, begin, end, before;
 };
 
-// Returns where the residuals of a column of bytes stand, side by side.
+// Returns the address of the residuals of a column of bytes, which are neighbouring bytes there.
 __device__ const uint8_t* placeOf(const TileAtWork& tile, uint32_t column)
 {
     return uniform(isGathered(tile, column)) ? tile.scratch + shared.values[column]
@@ -82,7 +81,7 @@ __device__ void undoColumn(const TileAtWork& tile, const Part& part)
             undoDifferences(tile, column, order, part.begin, min(records, part.end), part.before);
         }
     } else if (uniform(isWaveOfBytes(tile, column))) {
-// Waves of values are left to undoWaves.
+// All other columns with a wavefront are left to undoWaves.
 #define SLUICE_WAVE(number)                                                                        \
     if (predictor == number) {                                                                     \
         undoByteWave<number>(tile, column, from);                                                  \
@@ -94,10 +93,10 @@ __device__ void undoColumn(const TileAtWork& tile, const Part& part)
 
 __device__ bool isLeft(uint32_t column) { return predictorOf(column) == 1; }
 
-// Divides the columns with differences of order 1 among the warps, if each column can have several
-// warps. Returns this warp's part, whose `before` is the sum of the residuals of the column's
-// earlier parts. In all warps `end` is 0 if there are too few warps or records to divide the
-// columns.
+// Divides the columns with differences of order 1 among the warps, if there are several warps for
+// each. Returns this warp's part, where `before` is the sum of the residuals of the column's
+// earlier parts. If there are too few warps or records to divide the columns, `end` is 0 in all
+// warps.
 __device__ Part partOfLefts(const TileAtWork& tile)
 {
     constexpr uint32_t step = kWarpSize * kPerLane;
@@ -134,7 +133,7 @@ __device__ void undoPredictions(const TileAtWork& tile, bool ofPixels)
     __syncthreads();
     Part part = partOfLefts(tile);
     const bool haveParts = uniform(part.end) != 0;
-    // Each warp that undoes a wave of bytes needs room for a row in shared.rows.
+    // Each warp that calls undoByteWave needs room for a row in shared.rows.
     const uint32_t warps = uniform(shared.byteWaves) != 0 && haveRoomForRows(tile)
                                ? max(1u, min(kWarps, kRowWords / ((tile.width + 3) / 4)))
                                : kWarps;
@@ -159,21 +158,21 @@ __device__ void undoPredictions(const TileAtWork& tile, bool ofPixels)
     }
 }
 
-// Returns value i of a column before its final form.
+// Returns value i of a column as it is before finishColumns changes it.
 __device__ uint32_t valueOf(const TileAtWork& tile, uint32_t column, uint32_t i)
 {
     return predictorOf(column) == kNone ? residual(tile, column, i) : loadValue(tile, column, i);
 }
 // Brings columns to their final form, the values of the records, if they need it (needsFinal).
-// Columns with a base come first, because they add the value that the base has before its own final
-// form.
+// Columns with a base come first, because they add the base's value before the base has its own
+// final form.
 __device__ void finishColumns(const TileAtWork& tile)
 {
     for (uint32_t pass = 0; pass < 2; ++pass) {
         for (uint32_t c = 0; c < shared.section.columns; ++c) {
             const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
             if (!needsFinal(c) || (base == 0) != (pass == 1)) continue;
-            // A thread takes the same records of every column, so no barrier is needed.
+            // A thread takes the same records in every column, so no barrier is needed.
             for (uint32_t i = threadIdx.x; i < tile.count; i += kThreads) {
                 uint32_t value = valueOf(tile, c, i);
                 if (base != 0) value += valueOf(tile, base - 1, i);
@@ -187,7 +186,7 @@ __device__ void finishColumns(const TileAtWork& tile)
     __syncthreads();
 }
 
-// Undoes the section that readSection() has found, and returns its status. This function and
+// Undoes the section that readSection() has read, and returns its status. This function and
 // undoTile() are inlined, because otherwise the members of `tile` would be in memory.
 __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
 {
@@ -195,8 +194,9 @@ __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
     const bool hasPackets = uniform(shared.section.hasPackets) != 0;
     uint32_t packets = 0;
     tile.stride = uniform(shared.section.stride);
-    // A width of 1 is treated as a single row. Both predict a value from the record before and
-    // nothing else: the median and the gradient equal that record, and the average is half of it.
+    // Rows of one record are treated as a single row. In both cases a value is predicted from the
+    // record before it alone: the median and the gradient equal that record's value, the average is
+    // half of it.
     tile.width = uniform(shared.section.width) == 1 ? SLUICE_FILTER_MAX_WIDTH
                                                     : uniform(shared.section.width);
     tile.first = uniform(shared.section.first);
@@ -233,7 +233,7 @@ __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
     return SLUICE_ST_OK;
 }
 
-// Undoes all sections of the tile. Returns a status.
+// Undoes all sections of the tile and copies the bytes behind them. Returns a status.
 __device__ __forceinline__ uint32_t undoTile(TileAtWork& tile)
 {
     if (threadIdx.x == 0) {
@@ -261,16 +261,16 @@ __device__ __forceinline__ uint32_t undoTile(TileAtWork& tile)
     return SLUICE_ST_OK;
 }
 
-// Returns the counter from which blocks take further tiles after their first ones.
+// Returns the counter by which blocks take further tiles after their first one.
 __host__ __device__ uint32_t* ticketOf(const FilterParams& params)
 {
     return pointerFrom<uint32_t>(params.scratch) +
            static_cast<uint64_t>(params.workgroups) * (params.scratchBytes / 4);
 }
 
-// Returns the status of a tile, for one warp. If the tile is still being decoded, waits for its
-// status, and thus for its bytes. The vote makes the lanes leave the loop together; gstd_tile.cuh
-// says at waitForEpoch why that matters.
+// Returns the status of a tile; one warp calls this. If the tile is still being decoded, waits for
+// its status, and thus for its bytes. The vote makes the lanes leave the loop together, so that the
+// compiler does not assume that they diverge behind it.
 __device__ uint32_t tileStatus(const uint32_t* status, bool isDecoded)
 {
     if (isDecoded) return *status;
@@ -294,8 +294,8 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
     const uint32_t* decodes = pointerFrom<const uint32_t>(params.decodeCount);
     const uint32_t decoding =
         uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
-    // Tiles differ much in their work, so with tickets a block that has finished a tile takes the
-    // next free one.
+    // Some tiles take much longer than others. So with tickets, a block that has finished a tile
+    // takes the next one that no block has taken.
     const auto next = [&](uint32_t index) {
         if (params.tickets == 0) return index + params.workgroups;
         __syncthreads();
@@ -305,8 +305,8 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
     };
     for (uint32_t index = blockIdx.x; index < tiles; index = next(index)) {
         const FilterTile entry = pointerFrom<const FilterTile>(params.tiles)[index];
-        // Only one warp reads the status, so that all threads act on one value: another block, with
-        // a tile that has the same status word, may write that word meanwhile.
+        // One warp reads the status for all threads, so that all act on one value: another block,
+        // with a tile that has the same status word, may write that word meanwhile.
         if (uniform(warpIndex()) == 0) {
             const uint32_t at = uniform(entry.statusIndex);
             const uint32_t found = at < params.statusCount
@@ -344,8 +344,7 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
             writeStatus(params.status, params.statusCount, entry.statusIndex, status);
         __syncthreads();
     }
-    // The launch after this one may rely on the decode too, so this launch ends only after the
-    // decode.
+    // The next launch may also rely on the decode, so this launch ends only after the decode.
     if (params.decodeMaxCount != 0 && blockIdx.x == 0) waitForPreviousLaunch();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Undoes predictions from the row above, by a wavefront. Lane k of a warp does row k of a *band*,
-// which has as many rows as a warp has lanes. It stays one step behind lane k - 1, so that the
-// values above are known in time.
+// which has as many rows as a warp has lanes. It stays one step behind lane k - 1, which does the
+// row above, so that the values above are known in time.
 //
 // Words of this file (filter_columns.cuh explains record, column and plane):
 // - wave: a column that is undone in this way.
@@ -13,9 +13,9 @@
 // - period: how many turns or steps lie between a lane's row and its row in the warp's next band.
 //
 // In shaders/lib/filter_wavefront.glsl a team, which is a subgroup or the workgroup, does what a
-// warp does here. Here all code of undoByteWave() exists once for each predictor; there only the
-// code of its steps does. Here undoWave() is not inlined, because there are too few registers
-// otherwise; GLSL cannot ask for that.
+// warp does here. All code of undoByteWave() exists once for each predictor here; there, only the
+// code of its steps does. undoWave() is not inlined here, because there would be too few registers;
+// GLSL cannot prevent inlining.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"
@@ -23,10 +23,11 @@
 namespace sluice {
 namespace {
 
-// A step of undoByteWave takes one word (a quad) of each row. kSteps steps make a round, whose 32
-// bytes of each row are loaded into shared memory before it and stored after it.
+// A step of undoByteWave takes one word (a quad) of each row, kSteps steps make a round. The 32
+// bytes of each row that belong to a round are loaded into shared memory before it, and stored
+// after it.
 constexpr uint32_t kSteps = 8;
-// Words of a row in shared.stage; odd, so that rows lie in different banks.
+// The words from one row to the next in shared.stage; odd, so that rows lie in different banks.
 constexpr uint32_t kPitch = kSteps + 1;
 
 // Returns how many rows the section has.
@@ -35,8 +36,8 @@ __device__ uint32_t rowsOf(const TileAtWork& tile)
     return (tile.first + tile.count + tile.width - 1) / tile.width;
 }
 
-// The whole block copies the residuals of a wave to scratch, one plane for each byte, where the
-// values will replace them.
+// The whole block copies a column's residuals to scratch, with a plane for each of their bytes.
+// undoWave then replaces them there by the values.
 __device__ void gatherWave(const TileAtWork& tile, uint32_t column)
 {
     for (uint32_t i = 4 * threadIdx.x; i < tile.count; i += 4 * kThreads) {
@@ -53,17 +54,17 @@ __device__ void gatherWave(const TileAtWork& tile, uint32_t column)
 }
 
 constexpr uint32_t kWaveSteps = 8; // steps of a batch
-// Where several warps share a column, a band runs this many batches behind the band above it. It
-// needs that much because it reads the last row of that band from scratch one batch ahead, while
+// If several warps share a column, a band runs this many batches behind the band above it. The lag
+// is needed because a warp reads the last row of the band above from scratch one batch ahead, while
 // the last bytes of that row are stored one batch late.
 constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
-// A batch's bytes of a plane may begin anywhere in a word, so they touch this many words.
+// The bytes of a batch in a plane may begin anywhere in a word, so they touch this many words.
 constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1;
 
-// Returns a bit for each of kWaveSteps neighbouring records of a row, set if the record belongs to
-// the section, which has `count` records. x is the position in the row of the first of the
-// neighbours, negative if it lies before the row; `record` is that record's number in the section.
-// A row has `columns` records.
+// Returns a mask for kWaveSteps neighbouring records, with ones for those that belong to their row
+// and to the section. The first of these records is at position x of the row, which is negative
+// before the row, and has number `record` in the section. A row has `columns` records, the section
+// `count`.
 __device__ uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record, uint32_t count)
 {
     const int32_t begin = max(max(-static_cast<int32_t>(x), -static_cast<int32_t>(record)), 0),
@@ -87,19 +88,19 @@ __device__ void storeReady(uint8_t* to, uint32_t word, uint32_t ready)
 
 // Undoes a column of values of any size, one record per step. If the section is a single row, lane
 // 0 does all records.
-// `team` warps share the column; this one does the bands whose number is `part` modulo `team`. If
-// there are several, the whole block calls this, and a barrier separates the turns; hasColumn is
-// false for a warp that only takes part in the barriers. A turn computes one batch and loads the
-// next, so a band takes one turn more than it has batches. The function is not inlined so that it
-// has registers of its own: beside everything else there are too few for its loads.
+// `team` warps share the column; this warp does the bands whose number is `part` modulo `team`. If
+// `team` is above 1, the whole block calls this, and a barrier separates the turns; hasColumn is
+// false for a warp without a column, which only takes part in the barriers. A turn computes one
+// batch and loads the next, so a band takes one turn more than it has batches. The function is not
+// inlined, so that its loads have enough registers.
 __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uint32_t count,
                                       uint32_t width, uint32_t first, uint32_t column,
                                       bool hasColumn, uint32_t team, uint32_t part)
 {
     const uint32_t word = uniform(shared.column[column]), bytes = 1u << (word >> 8 & 3),
                    mask = maskOf(bytes), predictor = word >> 16 & 0xff, lane = laneIndex();
-    // Values are kept with `bias` added, so that signed values compare correctly as unsigned
-    // numbers. Bytes without a base count as unsigned.
+    // Values are kept with `bias` added, so that signed values can be compared as unsigned numbers.
+    // Bytes without a base are unsigned already.
     const uint32_t bias = mask == 0xff && word >> 24 == 0 ? 0 : (mask >> 1) + 1;
     const bool oneLine = count <= width;
     const uint32_t rowCount = oneLine ? 1 : (first + count + width - 1) / width,
@@ -111,29 +112,29 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
         (bands - 1) / team * period + (bands - 1) % team * kWaveLag + batches + 1;
     uint8_t* const values = scratch + uniform(shared.values[column]);
     const int32_t lastWord = static_cast<int32_t>((count - 1) / 4);
-    // `turn` is the turn of the band; it is negative before the first one.
+    // `turn` counts the turns of the band; it is negative before the band's first turn.
     uint32_t band = part, turn = 0u - part * kWaveLag;
     uint32_t value = bias, left = bias, corner = bias;
-    uint32_t before = 0; // bit k: in step k of the batch before there was a record
-    // For each byte of the values: words of the residuals, and a word of the row above.
+    uint32_t before = 0; // bit k: there was a record in step k of the batch before
+    // For each byte of the values: words of the residuals, and a word of the row above the band.
     uint32_t words[kWaveWords][4] = {}, above[4] = {};
     uint32_t tails[4] = {}; // for each plane, the last four bytes of the batch before
     for (uint32_t t = 0; t < turns; ++t) {
-        // This makes other warps' stores visible.
+        // This barrier makes the stores of other warps visible.
         if (team > 1) __syncthreads();
         __syncwarp();
         if (hasColumn && band < bands && turn <= batches) {
             // `record` is the number of the lane's record in the first step of this batch; it may
-            // lie before the row. Lane 0 needs the record above it in each step, which lane k loads
-            // for step k: that record's number is `over`.
+            // lie before the row. In step k, lane 0 needs the record above it. Lane k loads that
+            // record; its number is `over`.
             const uint32_t x = (turn - 1) * kWaveSteps - lane, row = band * kWarpSize + lane,
                            record = row * width + from + x - first;
             const uint32_t over = (band * kWarpSize - 1) * width + from + (turn - 1) * kWaveSteps +
                                   min(lane, kWaveSteps - 1) - first;
             const uint32_t records =
                 turn != 0 && row < rowCount ? recordsFrom(x, columns, record, count) : 0;
-            // If the section is taken as one row although it reaches into a second one, the first
-            // record of that second row has no left neighbour.
+            // A section that is taken as one row may reach into a second row. The first record of
+            // that row has no left neighbour.
             const uint32_t begins =
                 oneLine && width - first - record < kWaveSteps ? 1u << (width - first - record) : 0;
             const uint32_t shift = 8 * (record & 3);
@@ -185,7 +186,7 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
                 corner = up;
                 next[k] = value ^ bias;
             }
-            // Only whole words are stored. The last bytes of the batch, which do not fill a word,
+            // Only whole words are stored. Bytes at the end of the batch that do not fill a word
             // wait for the next batch, unless the row ends here.
             const uint32_t odd = record & 3, ready = before >> (kWaveSteps - odd) | records << odd;
             const bool ends =
@@ -220,9 +221,9 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
     }
 }
 
-// The whole block undoes all waves except waves of bytes. If there are more warps than such waves,
-// several warps share the bands of each, unless rows are so short that a warp finishes a band
-// before the next band could start.
+// The whole block undoes the columns in shared.waves, by undoWave. If there are more warps than
+// columns, several warps share the bands of each column, unless rows are so short that a warp
+// finishes a band before the next band could start.
 __device__ void undoWaves(const TileAtWork& tile)
 {
     const uint32_t waves = uniform(shared.waveCount);
@@ -240,8 +241,8 @@ __device__ void undoWaves(const TileAtWork& tile)
     }
 }
 
-// Returns the prediction of a byte from its neighbours, which are 0 .. 255 each. For the median
-// this takes minima and maxima alone.
+// Returns the prediction of a byte from its neighbours, each 0 .. 255. The median is computed as
+// the gradient clamped to the range of left and up, which takes only minima and maxima.
 template <uint32_t Predictor>
 __device__ uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
 {
@@ -250,13 +251,12 @@ __device__ uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
     const int32_t plane = a + (b - static_cast<int32_t>(corner));
     return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
 }
-// Undoes a wave of bytes, whose residuals stand side by side at `from`, one quad (four bytes) per
-// step. A lane goes on with its row of the next band without waiting, because a period is so long
-// that the last row of this band is in shared.rows by then. Steps behind the end of a row compute
-// nothing of use.
-// Residuals are loaded a round ahead and pass through shared memory, 32 bytes of each row at once,
-// so that a load or store of the warp touches 4 rows and not 32. `Aligned` says that rows begin at
-// words of scratch.
+// Undoes a column of bytes with a wavefront, one quad (four bytes) of each row per step. The
+// residuals are neighbouring bytes at `from`. A lane goes on with its row of the next band without
+// waiting, because a period is so long that the last row of this band is in shared.rows by then.
+// Steps behind the end of a row have no effect. Residuals are loaded a round ahead. They pass
+// through shared memory, 32 bytes of each row at once, so that a load or store of the warp touches
+// 4 rows and not 32. `Aligned` means that rows begin at words of scratch.
 template <uint32_t Predictor, bool Aligned>
 __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint8_t* from)
 {
@@ -264,8 +264,8 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
                    bands = (rowsOf(tile) + kWarpSize - 1) / kWarpSize;
     const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
     const uint32_t word = uniform(shared.column[column]);
-    // Values of a column with a base are compared as signed numbers; xor with `bias` makes four of
-    // them unsigned.
+    // Values of a column with a base are compared as signed numbers. XOR with `bias` flips the
+    // signs of four values, so that they can be compared as unsigned numbers.
     const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0;
     const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || tile.first != 0;
     const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
@@ -273,37 +273,38 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
     const uint32_t lastFrom = (fromLead + tile.count - 1) / 4;
     uint8_t* values = tile.scratch + shared.values[column];
     uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
-    // The loop has the same number of turns in all lanes, because otherwise the compiler would take
-    // the lanes for divergent at the shuffles behind it.
+    // The number of iterations is the same in all lanes, because otherwise the compiler would
+    // assume that lanes diverge at the shuffles behind this loop.
     for (uint32_t base = 0; base < quads; base += kWarpSize)
-        // Values above the image are 0.
+        // Values above the image are 0, which is stored as `bias`.
         if (base + lane < quads) above[base + lane] = bias;
     __syncwarp();
-    // One load or store of the warp covers 8 words of rowsAtOnce rows. This lane moves word `part`
-    // of rows group, group + rowsAtOnce, and so on.
+    // A load or store of the warp covers 8 words of rowsAtOnce rows. This lane moves word `part` of
+    // rows `group`, `group` + rowsAtOnce, and so on.
     constexpr uint32_t rowsAtOnce = kWarpSize / kSteps;
     const uint32_t part = lane % kSteps, group = lane / kSteps;
     static_assert(kThreads * kPitch <= kStageWords, "a part for each warp");
     uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
     uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
-    // A band has a whole number of words, so all rows of a lane need the same shift.
+    // A band has a whole number of words, so each lane needs the same shift in all bands.
     const uint32_t bandWords = kWarpSize / 4 * tile.width;
-    // The byte of fromWords at which row 0 would begin; the section begins `first` bytes later.
+    // The byte of fromWords at which row 0 would begin. The section's first record is `first` bytes
+    // behind it.
     const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(tile.first);
     const uint32_t shift = 8 * ((fromLead + lane * tile.width - tile.first) & 3);
-    // Row `group` of all bands is one stream of words for this lane. The next word that it loads is
-    // word loadPlace of the period, and has index loadIndex in memory. Loads are one word ahead of
-    // the quads, because a quad may lie in two words.
+    // For this lane, the rows `group` of all bands are one stream of words. The next word to load
+    // is number loadPlace in the period, and has index loadIndex in memory. Loads are one word
+    // ahead of the quads, because a quad may lie in two words.
     const bool isBefore = part < group;
-    // Words of memory between the end of a period and the next row.
+    // In a period, an index advances by `period` words and then by this jump to the next band.
     const uint32_t jump = bandWords - period;
     uint32_t loadPlace = part - group + (isBefore ? period : 0);
     uint32_t loadIndex =
         static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * tile.width)) >> 2) + part -
         group - (isBefore ? jump : 0);
     uint32_t storePlace = loadPlace;
-    // The next word that this lane stores is word storePlace of the period, and begins with record
-    // storeAt.
+    // The next word that this lane stores is number storePlace in the period, and begins with
+    // record storeAt.
     uint32_t storeAt =
         group * tile.width - tile.first + 4 * (part - group - 1 - (isBefore ? jump : 0));
     uint32_t words[kSteps];
@@ -351,9 +352,9 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
         load();
 #pragma unroll 1
         for (uint32_t pair = 0; pair < kSteps; pair += 2) {
-            // This does two steps, with one barrier behind them. It first loads all that does not
-            // come from the lane above. Lane 0 reads what the last lane has stored at least two
-            // steps ago, so a barrier lies between.
+            // These are two steps with one barrier behind them. First everything is loaded that
+            // does not come from the lane above. Lane 0 reads what the last lane has stored at
+            // least two steps ago, so a barrier lies between.
             const uint32_t next = quad + 1 == period ? 0 : quad + 1;
             uint32_t topRow[2] = {}, packed[2];
             if (lane == 0 && quad < quads) topRow[0] = above[quad];
@@ -366,7 +367,7 @@ __device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint
 #pragma unroll
                 for (uint32_t e = 0; e < 2; ++e) {
                     if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
-                    // In the section's first row there are no records before its first one; they
+                    // The section may begin inside its first row. The records before its first one
                     // count as 0.
                     const uint32_t at = s + pair + e,
                                    before = tile.first - min(tile.first, 4 * max(at, 1u) - 4);

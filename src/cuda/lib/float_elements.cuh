@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The last step of the float codec (docs/format.md, 6.1): joins symbols and *raw bits*, which are
-// the bits of an element that are not coded, to elements. A lane makes eight elements of a row. Raw
-// bits stand in up to three *planes* of a tile: of 2 bytes, of a byte, and of 2 to 4 bits an
+// The last step of the float codec (docs/format.md, 6.1): makes elements from symbols and *raw
+// bits*, which are the bits of an element that are not coded. A lane makes eight elements of a row.
+// The raw bits of a tile stand in up to three *planes*, with 2 bytes, a byte, and 2 to 4 bits per
 // element.
 #pragma once
 
@@ -11,27 +11,27 @@
 
 namespace sluice::float_decode {
 
-// The addresses of a lane's next 8 elements in the planes of raw bits (`bits`: of the word that has
-// the first of them), and in the output.
+// The addresses of a lane's next 8 elements: in the planes of raw (not coded) bits, and in the
+// output. `bits` is the address of the word in which their bits begin.
 struct Places {
     const uint8_t *words, *bytes, *bits; // in the planes of raw bits
     uint8_t* output;
 };
-// The raw bits of these elements.
+// The raw bits, those that are not coded, of a lane's next 8 elements.
 struct Raw {
     uint4 words;
     uint2 bytes;
-    // If elements have 3 bits here, a lane has 24 bits, which may begin in x and end in y.
+    // If the plane of bits has 3 bits per element, a lane's 24 bits may begin in x and end in y.
     uint2 bits;
 };
-// Returns a lane's 24 bits, for elements with 3 bits. The bits above them have no meaning.
+// Returns a lane's 24 bits, for planes with 3 bits per element. The bits above have no meaning.
 __device__ inline uint32_t bits24(const Raw& raw)
 {
     return __funnelshift_r(raw.bits.x, raw.bits.y, 3 * laneIndex() % 4 * 8);
 }
 
-// Loads the raw bits of a lane's next elements. `more` says that another row follows, so that the
-// word behind this row's plane may be read.
+// Loads the raw bits of a lane's next elements. `more` means that another row follows, so the word
+// behind the bits of this row may be read.
 template <uint32_t Type>
 __device__ inline Raw loadRaw(const Places& places, bool more)
 {
@@ -61,8 +61,8 @@ __device__ inline uint32_t select(uint32_t mask, uint32_t a, uint32_t b)
     return result;
 }
 
-// Makes 8 elements of a row's symbols (decodeRow) and the raw bits. The elements take 2, 4 or 8
-// words.
+// Makes 8 elements from the symbols of a row (decodeRow) and the raw bits. Depending on the type,
+// the elements take 2, 4 or 8 words.
 template <uint32_t Type>
 __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t (&words)[8])
 {
@@ -84,8 +84,9 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
         const uint32_t all = bits24(raw);
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
-            // The lower two of 3 bits go to bits 8 and 24, the sign to bits 15 and 31; nothing is
-            // carried.
+            // `six` has 3 bits for each of two elements: two bits of the mantissa, then the sign.
+            // Products move the mantissa bits to bits 8 and 24, the signs to bits 15 and 31. No
+            // carries occur.
             const uint32_t six = i < 2 ? all : all >> 12, down = i % 2 * 6;
             const uint32_t mantissas = (six & 27u << down) * ((1u << 8 | 1u << 21) >> down);
             const uint32_t high = (six & 36u << down) * ((1u << 13 | 1u << 26) >> down) + mantissas;
@@ -102,15 +103,17 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
                 const uint32_t four = __byte_perm(all, all >> 4, i == 0 ? 0x5140 : 0x7362);
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
-                // The twelve bits are spread over two halves and then over four bytes, and the sign
-                // goes to the top of each byte. The mask below removes other bits.
+                // `twelve` has 3 bits for each of four elements. They are spread over two halves
+                // and then over four bytes, and the sign goes to the top of each byte. The mask
+                // below removes other bits.
                 const uint32_t twelve = i == 0 ? all : all >> 12;
                 const uint32_t halves = select(0xffff, twelve, twelve << 10);
                 const uint32_t four = select(0xff00ff, halves, halves << 5);
                 words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
                 const uint32_t eight = i == 0 ? all : all >> 8;
-                // The products set other bits too, which the mask below removes.
+                // `eight` has 2 bits for each of four elements. The products move them to four
+                // bytes. Other bits that they set are removed by the mask below.
                 const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040;
                 words[i] = select(0x7e7e7e7e, words[i], four | four << 6);
             }
@@ -118,7 +121,7 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
     }
 }
 
-// The bytes of an element.
+// The size of an element in bytes.
 template <uint32_t Type>
 constexpr uint32_t kSize = sizeOf(Type);
 
@@ -128,7 +131,7 @@ template <uint32_t Type>
 constexpr bool kAhead =
     Type != SLUICE_FLOAT_F32&& Type != SLUICE_FLOAT_F16&& Type != SLUICE_FLOAT_BYTES;
 
-// These store a lane's 8 elements: all, or their first `bytes` bytes.
+// storeWhole stores a lane's 8 elements, storeSome only their first `bytes` bytes.
 template <uint32_t Type>
 __device__ inline void storeWhole(const uint32_t (&words)[8], uint8_t* to)
 {

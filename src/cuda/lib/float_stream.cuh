@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The bit streams of a tile of the float codec (docs/format.md, 6.3), and the decoding of rows. The
-// tile's words are one list for all lanes of a warp. A lane has two words; when it has used one up,
-// it takes the next word of the list. Lanes that take a word at the same time do so in their order.
-// The words pass through a ring in shared memory.
+// tile's words are one list for all lanes of a warp. Each lane holds two words; when it has used up
+// one, it takes the next word of the list. If several lanes take a word at the same time, they do
+// so in the order of the lanes. The words pass through a ring in shared memory.
 //
 // A row is 256 symbols, 8 per lane. A lane makes four *look-ups* in a row, each of which gives one
 // or two symbols. If that makes fewer than 8 symbols, the missing ones are decoded one by one. In
-// the last two rows lanes take only the bits that their codes need, 16 at a time.
+// the last two rows lanes take 16 bits at a time, and only if the next look-up needs them.
 #pragma once
 
 #include "cuda/lib/float_table.cuh"
 
 namespace sluice::float_decode {
 
-// Loads data that is read only once. For types whose elements have 3 or 4 bits in a plane, a hint
-// makes the L2 cache fetch the next row too.
+// True for types whose plane of bits has 3 or 4 bits per element. Their loads have a hint that
+// makes the L2 cache fetch 256 bytes, and so the next row too.
 template <uint32_t Type>
 constexpr bool kHint = bitsOf(Type) >= 3;
+// Loads data that is read only once.
 template <uint32_t Type>
 __device__ inline uint32_t loadOnce(const uint32_t* from)
 {
@@ -34,7 +35,7 @@ __device__ inline uint2 loadOnce(const uint2* from)
     return value;
 }
 
-// Returns threadIdx.x, and reads it anew each time, so that it occupies no register in between.
+// Returns threadIdx.x. It is read anew each time, so that it occupies no register in between.
 __device__ inline uint32_t threadNow()
 {
     uint32_t result;
@@ -54,10 +55,10 @@ __device__ inline uint32_t loadSharedHalf(uint32_t at)
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(at) : "memory");
     return value;
 }
-// In each lane in which bit 5 of `used` differs from that of `before`, moves `low` to `high` and
-// takes a word into `low`. The words are in shared memory from address `next` on, which is
-// advanced. `below` is Stream::below. In PTX one predicate serves for all of this, without
-// selections.
+// A lane has used up a word if bit 5 of `used` differs from bit 5 of `before`. Such a lane moves
+// `low` to `high` and takes a word into `low`. The words are in shared memory from address `next`
+// on, which this function advances. `below` is Stream::below. In PTX, one predicate serves for all
+// of this.
 __device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, uint32_t& next,
                                 uint32_t& high, uint32_t& low)
 {
@@ -72,7 +73,7 @@ __device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, 
                  : "memory");
 }
 
-// Returns whether in any lane `flags` has a bit set, or `next` has reached `end`.
+// Returns true if `flags` is not 0 in some lane, or if `next` has reached `end`.
 __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
 {
     uint32_t result;
@@ -84,31 +85,32 @@ __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
     return result != 0;
 }
 
-// The bits of a lane, and the list of words from which the lanes of its warp take. Words behind the
-// end of the list are 0. Between two calls of move() the warp may take kChunk words.
+// The bits of a lane, and the list of words from which all lanes of the warp take. Words behind the
+// end of the list are 0. Between two calls of move(), the warp may take at most kChunk words,
+// because the ring is sure to hold only that many.
 template <uint32_t Type>
 struct Stream {
-    // Loads of 8 bytes per lane for a chunk.
+    // How many loads of 8 bytes a lane makes for a chunk.
     static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);
     BlockShared& shared;
-    uint32_t at;    // the next pair of words of the list that this lane loads
+    uint32_t at;    // index of the next pair of words of the list that this lane loads
     uint32_t table; // the table's address in shared memory
-    // A ballot multiplied by this keeps only the bits of the lanes below this one, moved to the
-    // top.
+    // A ballot multiplied by this number keeps only the bits of the lanes below this one, moved to
+    // the top of the word. So the population count of the product counts these lanes.
     uint32_t below;
-    // Addresses in shared memory: of the next word, and of the word from which on the ring must
-    // move.
+    // Addresses in shared memory: that of the next word, and the end of the ring's chunk that has
+    // to be used up before move() loads another.
     uint32_t next, moveAt;
     // The lane's two words. In the last rows, these are the lane's remaining bits, the next one
     // highest.
     uint32_t high = 0, low = 0;
-    uint32_t used = 0;   // bits used of `high`; the bits above the lowest six have no meaning
-    uint32_t before = 0; // `used` at the last take(): a word is used up if bit 5 has changed since
+    uint32_t used = 0;   // how many bits of `high` are used, in the lowest six bits
+    uint32_t before = 0; // `used` at the last take(); a word is used up if bit 5 has changed
     // This lane's words of the chunk that enters the ring next.
     uint2 ahead[kLoads];
 
-    // Begins to read the list of `units` pairs of words at `begin`. hasWhole says that the tile has
-    // more rows than the last two; then each lane begins with two words.
+    // Begins to read the list of `units` pairs of words at `begin`. hasWhole means that the tile
+    // has more rows than the last two; each lane then begins with two words.
     __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
         : shared(block), at(laneIndex()), table(sharedAddress(block.table)),
           below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
@@ -131,26 +133,27 @@ struct Stream {
         store(kChunk, second);
         __syncwarp();
     }
-    // Returns the address of the warp's ring. It is computed where it is needed, because that is
-    // rare.
+    // Returns the address of the warp's ring. It is needed so rarely that computing it each time is
+    // better than a register.
     __device__ uint32_t ring() const
     {
         return sharedAddress(shared.ring) + threadNow() / kWarpSize * (4 * kRing);
     }
-    // These load this lane's next pair of words, or its pairs of a chunk.
+    // Loads this lane's next pair of words.
     __device__ uint2 load(const TileWords& from)
     {
         const uint2 result = at < from.units ? loadOnce<Type>(from.begin + at) : make_uint2(0, 0);
         at += kWarpSize;
         return result;
     }
+    // Loads this lane's pairs of words of a chunk.
     __device__ void load(const TileWords& from, uint2 (&to)[kLoads])
     {
 #pragma unroll
         for (uint32_t i = 0; i < kLoads; ++i)
             to[i] = load(from);
     }
-    // Stores this lane's pairs of a chunk at word `place` of the ring.
+    // Stores this lane's pairs of words of a chunk, which begins at word `place` of the ring.
     __device__ void store(uint32_t place, const uint2 (&from)[kLoads])
     {
 #pragma unroll
@@ -163,7 +166,7 @@ struct Stream {
     {
         const TileWords& tile = shared.tiles[warpIndex()];
         const uint32_t loads = (at - laneIndex()) / kWarpSize - (tile.first != 0 ? 1 : 0);
-        // The read position has gone back to the beginning of the ring this many times.
+        // This is how often the read position has gone back to the beginning of the ring.
         const uint32_t turns = (loads / kLoads - 3) / 2;
         const uint32_t bytes = tile.first + turns * (8 * kChunk) + (next - ring());
         return (bytes + kUnit - 1) / kUnit > tile.units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
@@ -174,9 +177,9 @@ struct Stream {
         takeWord(used, before, below, next, high, low);
         before = used;
     }
-    // Returns the table's entry for the code at the upper end of `bits`. In C++ the compiler would
-    // need two logic instructions for its address, and the speed of a row is bounded by the pipe
-    // that executes these.
+    // Returns the table's entry for the code in the highest bits of `bits`. From C++ the compiler
+    // would make two logic instructions for the address, and the pipe of these instructions limits
+    // the speed of a row.
     __device__ uint32_t entryOf(uint32_t bits) const
     {
         uint32_t result;
@@ -189,7 +192,7 @@ struct Stream {
     }
     // Returns the lane's next bits, the first one highest.
     __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
-    // Makes two look-ups.
+    // Makes two look-ups, each of which gives one or two symbols.
     __device__ void takePairs(uint32_t& first, uint32_t& second)
     {
         const uint32_t bits = window();
@@ -198,7 +201,7 @@ struct Stream {
         used += first + second;
     }
     // Moves the ring if a chunk of it has been taken. The ring's third chunk is a copy of the
-    // first, so that a whole chunk can be read from any place in the first two without wrapping.
+    // first, so that a whole chunk can be read without wrapping from any place in the first two.
     __device__ void move()
     {
         if (__any_sync(kAllLanes, next >= moveAt)) {
@@ -228,7 +231,7 @@ struct Stream {
         low = one ? 0 : low << two;
         used = hasWhole ? 64 - two : 0;
     }
-    // Lanes with `need` take 16 bits. Such a lane has fewer than 12 bits.
+    // Lanes with `need` take 16 bits. They must have fewer than kMaxBits bits, so `high` has room.
     __device__ void takeHalf(bool need)
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
@@ -240,7 +243,7 @@ struct Stream {
         }
         next += 2 * static_cast<uint32_t>(__popc(takers));
     }
-    // Removes `count` bits, in the last rows.
+    // Removes `count` bits. This is for the last rows.
     __device__ void drop(uint32_t count)
     {
         high = __funnelshift_l(low, high, count);
@@ -253,16 +256,16 @@ __device__ inline uint32_t flagsOf(const uint32_t (&pairs)[4])
 {
     return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) & kShort;
 }
-// Returns which of a lane's look-ups have found only one symbol: a flag (kShort) in each byte, the
-// lowest byte for the last look-up.
+// Returns a flag (kShort) for each of a lane's four look-ups, set if the look-up found only one
+// symbol. Each flag is in a byte of its own, that of the last look-up in the lowest byte.
 __device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
 {
     const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40),
                    high = __byte_perm(pairs[1], pairs[0], 0x40);
     return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
 }
-// Replaces `a` by bytes of `a` and `b` if `what` equals `with`, or is more than `than`. In C++ the
-// compiler would permute first and select afterwards.
+// If `what` equals `with`, replaces `a` by the bytes of `a` and `b` that Selector chooses. From C++
+// the compiler would always permute and then select.
 template <uint32_t Selector>
 __device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
 {
@@ -270,6 +273,7 @@ __device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uin
         : "+r"(a)
         : "r"(b), "r"(what), "r"(with), "n"(Selector));
 }
+// If `what` is above `than`, replaces `a` by the bytes of `a` and `b` that Selector chooses.
 template <uint32_t Selector>
 __device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uint32_t than)
 {
@@ -277,9 +281,9 @@ __device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uin
         : "+r"(a)
         : "r"(b), "r"(what), "r"(than), "n"(Selector));
 }
-// Appends the first symbol of entry `one` to a row: it fills the last look-up that has found only
-// one symbol, and symbols behind that move forward by one place. `shorts` is what shortOnes has
-// returned; its lowest flag is cleared. In lanes with shorts == 0 nothing changes.
+// Appends the first symbol of entry `one` to a row. The symbol fills the last look-up that has
+// found only one symbol, and the symbols behind it move forward by one place. `shorts` is what
+// shortOnes has returned; its lowest flag is cleared. In lanes with shorts == 0 nothing changes.
 template <uint32_t Type>
 __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_t one)
 {
@@ -295,8 +299,8 @@ __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_
     shorts &= shorts - 1;
 }
 
-// Decodes a row that is not one of the last two. Each of the four words gets two symbols, at the
-// places that they have in table entries.
+// Decodes a row, except the last two of a tile. Each word of `pairs` gets two symbols, in the bits
+// where table entries have them.
 template <uint32_t Type>
 __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {
@@ -304,9 +308,9 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     stream.takePairs(pairs[0], pairs[1]);
     stream.take();
     stream.takePairs(pairs[2], pairs[3]);
-    // One vote serves for both rare cases: symbols are missing, or the ring has to move.
+    // One vote covers both rare cases: symbols are missing, or the ring has to move.
     if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
-        // The loop takes at most 4 words per lane, no more than a chunk.
+        // The loop below takes at most 4 words per lane, that is, no more than a chunk.
         stream.move();
         uint32_t shorts = shortOnes(pairs);
 #pragma unroll 1

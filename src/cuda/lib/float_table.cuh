@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec (docs/format.md, section 6): the parts of an element of each type, and the table
-// by which a block decodes a tensor's code, two symbols per look-up.
+// The float codec (docs/format.md, section 6): how the elements of each type are made up, and the
+// table by which a block decodes a tensor's code, two symbols per look-up.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -16,22 +16,21 @@ constexpr uint32_t kMaxBits = floats::kMaxBits, kTile = floats::kTile, kRow = fl
 constexpr uint32_t kUnit = floats::kUnit, kTailRows = floats::kTailRows;
 constexpr uint32_t kTableSize = 1u << kMaxBits;
 constexpr uint32_t kWarps = 21, kThreads = kWarps * kWarpSize;
-// The words of a chunk, which a warp loads at a time, and the words of a warp's ring.
+// kChunk: how many words a warp loads at a time. kRing: how many words the ring of a warp has.
 constexpr uint32_t kChunk = 128, kRing = 3 * kChunk;
 static_assert(kThreads >= 256, "a thread a symbol");
 static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
 
-// A table entry holds one or two symbols. Bits 0 .. 3 are the number of bits that their codes have,
-// bits 4 and 5 are 0, and bit 6 (kShort) is set if there is only one symbol, because the second
-// code did not fit.
-// The symbols have the bit positions that they have in elements, so that few instructions merge
-// them with the other bits. The length of the first code stands where no symbol has bits. For
-// elements of 16 and 32 bits, each half of the entry has a symbol, and the length is at bit 16; for
-// those of 8 bits, bytes 1 and 2 have the symbols, and the length is at bit 24. The bit above a
-// length is 0.
+// A table entry holds one or two symbols. Bits 0 .. 3 are the length of their codes together. Bits
+// 4 and 5 are 0. Bit 6 (kShort) is set if there is only one symbol, because the second code did not
+// fit.
+// Each symbol has the bit position that it has in an element, so that few instructions merge it
+// with the other bits. The length of the first code is where no symbol has bits. For elements of 16
+// and 32 bits, each half of the entry has a symbol, and the length is at bit 16. For elements of 8
+// bits, bytes 1 and 2 have the symbols, and the length is at bit 24. The bit above a length is 0.
 constexpr uint32_t kShort = 64;
 
-// The places of the parts of an entry, for a type.
+// The bit positions of the parts of an entry. They depend on the type of the elements.
 struct Form {
     uint32_t mask;                  // the bits of a symbol that count
     uint32_t first, second, length; // the lowest bit of each symbol, and of the length
@@ -47,7 +46,7 @@ __device__ constexpr Form formOf(uint32_t type)
 }
 // Returns whether elements have 8 bits.
 __device__ constexpr bool isByte(uint32_t type) { return type > SLUICE_FLOAT_F32; }
-// Returns how many bits of an element are in the plane of 2 to 4 bits.
+// Returns how many bits of an element are in the plane with 2 to 4 bits per element.
 __device__ constexpr uint32_t bitsOf(uint32_t type)
 {
     return type == SLUICE_FLOAT_F16 || type == SLUICE_FLOAT_F8_E5M2 ? 3
@@ -55,7 +54,7 @@ __device__ constexpr uint32_t bitsOf(uint32_t type)
            : type == SLUICE_FLOAT_F8_E4M3_DENSE                     ? 2
                                                                     : 0;
 }
-// Returns the bytes of an element.
+// Returns the size of an element in bytes.
 __device__ constexpr uint32_t sizeOf(uint32_t type)
 {
     return type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
@@ -66,8 +65,8 @@ __device__ constexpr uint32_t rawBitsOf(uint32_t type)
     return sizeOf(type) == 4 ? 24 : sizeOf(type) == 2 ? 8 + bitsOf(type) : bitsOf(type);
 }
 __device__ constexpr uint32_t aligned16(uint32_t bytes) { return (bytes + 15) / 16 * 16; }
-// The places of the planes of raw bits of a tile: the plane of bytes, the plane of 2 to 4 bits, and
-// the end of all. The plane of 2 bytes an element begins at 0.
+// Offsets of the planes of raw bits of a tile: the plane of bytes, the plane with 2 to 4 bits per
+// element, and the end of all. The plane with 2 bytes per element begins at offset 0.
 struct Planes {
     uint32_t bytes, bits, end;
 };
@@ -80,23 +79,23 @@ __device__ constexpr Planes planesOf(uint32_t type, uint32_t elements)
     return planes;
 }
 
-// A tensor of the list, SluiceFloatTensor.
+// An entry of the list of tensors (SluiceFloatTensor).
 struct Tensor {
     const uint2* words;
     const uint32_t* index;
     const uint8_t* raw;
     uint8_t* output;
-    uint64_t units, count; // 8-byte units of words; elements
+    uint64_t units, count; // pairs of words; elements
     uint32_t type, firstTile;
     bool good; // the entry is valid
 };
 
 // The list of words of a tile.
 struct TileWords {
-    // The list's pairs of words, and their number.
+    // The address and the number of the list's pairs of words.
     const uint2* begin;
     uint32_t units;
-    uint32_t first; // bytes of the list that the lanes take at the beginning
+    uint32_t first; // how many bytes of the list the lanes take at the beginning
 };
 
 // The shared memory of a block.
@@ -104,11 +103,12 @@ struct BlockShared {
     uint32_t table[kTableSize];
     union {
         alignas(16) uint32_t ring[kWarps * kRing];
-        // While the table is built: for each index the first symbol, from bit 4 on, and below it
-        // the length of its code.
+        // While the table is built: for each index the first symbol, from bit 4 on, and the length
+        // of its code, in bits 0 .. 3.
         alignas(16) uint16_t single[kTableSize];
     };
-    // For each length: the end of its codes; what to add to a code to get its place in `sorted`.
+    // For each code length: the end of its codes, and what to add to a code to get its index in
+    // `sorted`.
     uint32_t limits[16], places[16];
     uint32_t counts[kWarps][16];
     // The symbols in the order of their codes.
@@ -130,7 +130,7 @@ __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
     if (rank == 0) shared.counts[warp][length] = static_cast<uint32_t>(__popc(same));
     __syncthreads();
 
-    // Lane l of every warp answers for length l.
+    // In every warp, lane l works on code length l.
     uint32_t total = 0, before = 0;
     if (lane < 16) {
 #pragma unroll
@@ -159,8 +159,9 @@ __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
     }
     __syncthreads();
 
-    // First each index gets one symbol. Eight neighbouring indices have the same symbol if its code
-    // has up to 9 bits; a thread does eight such indices at a time, and others one by one.
+    // First each index gets one symbol. If a code has up to 9 bits, its symbol is that of whole
+    // groups of eight neighbouring indices. A thread fills such groups at once, and other indices
+    // one by one.
     const auto singleAt = [&](uint32_t bits, uint32_t bitCount) {
         return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255]
                    << 4 |

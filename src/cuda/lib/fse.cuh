@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables in CUDA: what shaders/lib/kernels/fse.h asks of its includer, with shared memory for
-// the table of each lane group. The includer defines kGroupsPerWorkgroup before, or, with
-// SLUICE_FSE_MEMORY, has slotMemory(); it includes kernels/fse.h itself.
+// FSE tables in CUDA: what shaders/lib/kernels/fse.h needs. By default each lane group has a table
+// in shared memory, and the file that includes this one must define kGroupsPerWorkgroup first. A
+// file that defines SLUICE_FSE_MEMORY must provide slotMemory() instead. Both kinds of files then
+// include kernels/fse.h.
 #pragma once
 
 #include "layout/fse.h"
@@ -22,7 +23,7 @@ __device__ SlotMemory slotMemory(uint32_t group)
 }
 #endif
 
-// Returns the mask of the lanes that have the same symbol as this one; symbols are below 2^bits.
+// Returns a mask of the lanes that have the same symbol as this one. Symbols are below 2^bits.
 __device__ inline uint32_t fseSame(uint32_t symbol, uint32_t bits)
 {
     uint32_t same = kAllLanes;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes the bytes of a coded part of Gstd, one group after the other; gstd_part.cuh explains group,
-// piece, run and *entry of a byte*, which is the byte's value or, if the byte is a copy of another
-// one, refers to the entry of that one. For each group:
-// - make: a warp makes a piece. A lane takes four words of it, one in each round; they lie 128
-//   bytes apart. The highest mark at or below a word gives the word's run (gstd_mark.cuh). If the
-//   run's source lies before the group, two words of memory, shifted, give the four values;
-//   otherwise four places are stored.
-// - inside: runs that begin inside a word are in a list. A thread takes one of them and stores the
-//   entries of its bytes in that word, at most three.
-// - chase: a lane takes its four words again, follows the chains of copies of their bytes from
-//   entry to entry, and stores the bytes in the tile.
+// Makes the bytes of a coded part of Gstd, one group after the other. gstd_part.cuh explains group,
+// piece, run and the *entry of a byte*: the byte's value or, if the byte copies another one, a
+// reference to the entry of that one. For each group:
+// - make: a warp makes a piece. A lane takes four words of the piece, one in each round; they lie
+//   128 bytes apart. The highest mark at or below a word gives the word's run (gstd_mark.cuh). If
+//   the run's source lies before the group, the four values come from two words of memory, shifted;
+//   otherwise four references are stored.
+// - inside: runs that begin inside a word are in a list. A thread takes one of these runs and
+//   stores the entries that the run has in that word, at most three.
+// - chase: a lane takes its four words again, follows the references of their bytes from entry to
+//   entry up to a value, and stores the bytes in the tile.
 #pragma once
 
 #include "cuda/lib/gstd_mark.cuh"
@@ -25,8 +25,8 @@ class GstdExpander {
                               kMarks = Shared::kMarks, kMostInside = Shared::kMostInside;
 
 public:
-    // `depth` is how many copies a chain may have inside 512 bytes of the format (docs/format.md,
-    // 7.6).
+    // `depth` is how many copies may depend on each other inside a group of the format, which has
+    // 512 bytes (docs/format.md, 7.6).
     __device__ GstdExpander(const Tile& tile, Shared& shared, uint32_t depth)
         : m_tile(tile), m_shared(shared), m_marker(shared), m_depth(depth),
           m_pointers(sharedAddress(shared.made) - kPointer)
@@ -45,7 +45,7 @@ public:
         uint3 words = m_marker.load(part, 0);
         for (uint32_t group = 0, half = 0; group < size; group += kGroup, half ^= 1) {
             m_marker.mark(part, group, words, half);
-            // Now the marks, and the bytes of the group before, are visible.
+            // After this barrier, the marks and the bytes of the group before are visible.
             __syncthreads();
             if (threadIdx.x == 0 && part.begin + group != 0)
                 bringBefore(part.begin + group, group == 0);
@@ -58,7 +58,8 @@ public:
             uint32_t bytes[kRounds];
             bool single = false;
             if (at < size) single = make(part, group, bytes);
-            // After this barrier the entries of all words are stored, and no warp needs the marks.
+            // After this barrier the entries of all words are stored, and no warp reads the marks
+            // any more.
             __syncthreads();
             words = m_marker.load(part, group + kGroup);
             if (threadIdx.x < insideCount) storeInside(threadIdx.x, inside);
@@ -78,10 +79,10 @@ public:
     }
 
 private:
-    // Returns value modulo divisor, for value < 2^16 and 0 < divisor < 2^18. For such numbers the
-    // quotient of floats is off by at most one. Of the three possible remainders the right one is
-    // the smallest, since negative ones wrap around to large numbers. For other arguments the
-    // result has no meaning.
+    // Returns value modulo divisor, for value < 2^16 and 0 < divisor < 2^18; for other arguments
+    // the result has no meaning. The quotient of floats is off by at most one. So there are three
+    // candidates for the remainder, and the right one is the smallest, because negative ones wrap
+    // around to large numbers.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
     {
         float inverse;
@@ -91,10 +92,11 @@ private:
         return min(result, min(result + divisor, result - divisor));
     }
 
-    // Returns the entry of the byte at place `to`, whose source is at place `from`. If `from` is in
-    // the group (0 <= from < to), the entry refers to that place (`pointers` is m_pointers);
-    // otherwise it is the value, loaded from address group + from. From C++ the compiler would make
-    // code that waits after each load, and would repeat the comparison.
+    // Returns the entry of the byte at place `to`, whose source is at place `from`. Place 0 is
+    // kBefore bytes before the group, and `group` is its address in the tile. If 0 <= from < to,
+    // the source has an entry too, and the result refers to it (`pointers` is m_pointers).
+    // Otherwise the result is the value of the source. From C++ the compiler would make code that
+    // waits after each load, and would repeat the comparison.
     __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t to, const uint8_t* group,
                                            uint32_t pointers)
     {
@@ -107,9 +109,9 @@ private:
             : "memory");
         return result;
     }
-    // Loads into `low` and `high` the two words of memory that begin at or before the source at
-    // place `from`. Loads nothing if the source is in the group (0 <= from < to), or is not below
-    // `limit`.
+    // Loads into `low` and `high` the two words of memory that contain the four bytes from place
+    // `from` on. Loads nothing if these bytes have entries (0 <= from < to), or if `from` is not
+    // below `limit`, where the words would lie behind the tile.
     __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group,
                                      uint32_t& low, uint32_t& high)
     {
@@ -140,8 +142,8 @@ private:
     }
 
     // The source of a word may begin before the group and end inside it. So the kBefore bytes
-    // before the group have entries too, which are values; thread 0 stores them. `load` says that
-    // the values have to be loaded from the tile; otherwise m_shared.before has them.
+    // before the group have entries too, which are values. Thread 0 stores these. `load` means that
+    // the values must be loaded from the tile; otherwise they are in m_shared.before.
     __device__ void bringBefore(uint32_t begin, bool load) const
     {
         if (load)
@@ -152,8 +154,8 @@ private:
             make_uint2(__byte_perm(word, 0, 0x4140), __byte_perm(word, 0, 0x4342));
     }
 
-    // From here on, places in a group count from kBefore bytes before the group. firstPlace returns
-    // the place of this lane's first word, and placeZero the address of place 0 in the tile, for
+    // From here on, place p of a group is the byte p - kBefore of the group. firstPlace returns the
+    // place of this lane's first word. placeZero returns the address of place 0 in the tile, for
     // the group at byte `at` of the part.
     __device__ uint32_t firstPlace() const
     {
@@ -162,21 +164,20 @@ private:
     __device__ const uint8_t* placeZero(const Part& part, uint32_t at) const
     {
         const uint8_t* result = m_tile.destination + part.begin + at - kBefore;
-        // Without this statement the compiler keeps the address as a sum of uniform registers, and
-        // moves these to each lane's registers for each load.
+        // Without this statement, the compiler keeps the address as a sum of uniform registers, and
+        // moves these to registers of each lane for every load.
         asm volatile("" : "+l"(result));
         return result;
     }
-    // Returns the first place whose two words of memory (loadWords) would not both lie in the tile.
+    // Returns the first place for which loadWords would load words that are not both in the tile.
     __device__ int32_t limitOf(const Part& part, uint32_t at) const
     {
         return static_cast<int32_t>(m_tile.size & ~3u) - 4 -
                static_cast<int32_t>(part.begin + at - kBefore);
     }
 
-    // Makes the warp's piece of the group at `at` if the piece is a single run whose source is
-    // already in memory; otherwise returns false. `word` is the marked word of the group that has
-    // the run.
+    // If the warp's piece of the group at `at` is a single run whose source is already in memory,
+    // makes the piece. Otherwise returns false. `word` is the run's index in m_shared.run.
     __device__ bool makeSingle(const Part& part, uint32_t at, int32_t word,
                                uint32_t (&bytes)[kRounds]) const
     {
@@ -218,9 +219,9 @@ private:
         return true;
     }
 
-    // Stores the entries of the warp's piece of the group at `at`; where a run begins inside a
-    // word, that run's bytes are left to storeInside. Returns true if `bytes` has the final bytes
-    // already.
+    // Stores an entry (gstd_part.cuh) for each byte of the warp's piece of the group at `at`. If a
+    // run begins inside a word, its bytes in that word are left to storeInside. Returns true if
+    // `bytes` has the final bytes already.
     __device__ bool make(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t lane = laneIndex(), first = firstPlace();
@@ -228,7 +229,7 @@ private:
         const int32_t limit = limitOf(part, at);
         const uint4 starts =
             *reinterpret_cast<const uint4*>(m_shared.starts + kRounds * m_marker.warp());
-        // The marked word of the group with the last run that begins before the piece.
+        // The index in m_shared.run of the last run that is marked before the piece.
         int32_t carried = 0;
 #pragma unroll
         for (uint32_t k = 0; k < kMarks; k += kWarpSize) {
@@ -253,7 +254,7 @@ private:
         // Bit r is set if word r has to be made byte by byte; bit kRounds + r is set if word r
         // repeats a single byte.
         uint32_t flags = 0;
-        // For each round, the number of the marked word of its run; two numbers share a word.
+        // For each round, the index in m_shared.run of the lane's run; two indices in each word.
         uint32_t words[kRounds / 2];
         bool overlaps = false, behind = false;
 #pragma unroll
@@ -267,8 +268,9 @@ private:
             const uint32_t to = first + 4 * kWarpSize * r;
             from[r] = static_cast<int32_t>(to) + (run >> 1);
             if (__any_sync(kAllLanes, run & 1)) {
-                // A match that is longer than its offset repeats bytes. The source of such a byte
-                // is moved back by whole offsets, to the bytes before the match.
+                // A match that is longer than its offset repeats bytes that it has made itself.
+                // Their sources are moved back by a multiple of the offset, to the bytes before the
+                // match.
                 overlaps = true;
                 if ((run & 1) != 0) {
                     const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
@@ -318,12 +320,13 @@ private:
         return false;
     }
 
-    // Stores the four entries of the word at place `to`: the bytes of memory at `from` or, if
-    // `from` is in the group, references to the entries from place `from` on. `low` and `high` are
-    // from loadWords. `places` has m_pointers in both halves, plus 2 in the upper one, since byte 1
-    // follows byte 0; `further` adds 4 to both halves, for bytes 2 and 3. `firsts` and `seconds`
-    // are the selectors that widen bytes 0 and 1, or bytes 2 and 3, to 16 bits. For a word that
-    // repeats one byte, the caller passes values with which all four entries are that of byte 0.
+    // Stores the four entries of the word at place `to`, 16 bits each. If `from` is in the group,
+    // they refer to the entries from place `from` on. For that, `places` has m_pointers in both
+    // halves, plus 2 in the upper one, because byte 1 follows byte 0; `further` adds 4 to both
+    // halves, for bytes 2 and 3. Otherwise the entries are the bytes of memory at `from`, which
+    // loadWords has loaded to `low` and `high`. For that, the __byte_perm selectors `firsts` and
+    // `seconds` widen bytes 0 and 1, or bytes 2 and 3, to 16 bits. For a word that repeats one
+    // byte, the caller passes values that make all four entries that of byte 0.
     __device__ void storeWord(uint32_t to, int32_t from, uint32_t low, uint32_t high,
                               uint32_t places, uint32_t firsts, uint32_t seconds,
                               uint32_t further) const
@@ -336,8 +339,8 @@ private:
                        inGroup ? pair + further : __byte_perm(value, 0, seconds));
     }
 
-    // The entries of the at most three bytes that a run has in the word inside which it begins.
-    // loadInside returns those of run i of m_shared.inside; storeInside stores them.
+    // The entries that a run has in the word inside which it begins, at most three. loadInside
+    // returns those of run i of m_shared.inside; storeInside stores them.
     struct Inside {
         uint32_t made[3];
     };
@@ -346,8 +349,8 @@ private:
         const int2 run = m_shared.inside[i];
         const int32_t bytes = run.x >> 16, delta = run.y;
         const uint32_t to = kBefore + (run.x & 0xffff), source = to + static_cast<uint32_t>(delta);
-        // The bytes of a match with an offset of 1 or 2 repeat: the second byte of the word or the
-        // third has the same source as the first.
+        // If the offset is 1, all bytes have the same source. If it is 2, the third byte has the
+        // source of the first.
         const uint32_t second = bytes > 1 && delta != -1 ? source + 1 : source;
         const uint32_t third = bytes > 2 && delta != -1 && delta != -2 ? source + 2 : source;
         return {{loadOrPoint(source, to, zero, m_pointers),
@@ -363,12 +366,12 @@ private:
         if (run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
     }
 
-    // The value in m_shared.run of a match that has offset 1 and is longer than 1 byte. All its
-    // bytes have the same value.
+    // The value in m_shared.run of a match that has offset 1 and is longer than 1 byte. Such a
+    // match repeats one byte.
     static constexpr int32_t kRepeatsByte = -1;
     static constexpr uint32_t kUnlimited = 0xffffffffu;
-    // Loads the entries of the word at place `to` byte by byte, for words that lie at the end of
-    // the tile or in which a match repeats. `word` is the marked word of the run.
+    // Loads the entries of the word at place `to` byte by byte. This is for words at the end of the
+    // tile, and for words in which a match repeats. `word` is the run's index in m_shared.run.
     __device__ void slowWord(const Part& part, uint32_t at, uint32_t to, uint32_t word,
                              const uint8_t* zero, uint32_t (&made)[4]) const
     {
@@ -390,8 +393,8 @@ private:
         }
     }
 
-    // Finishes the bytes of the warp's piece, which begins at byte `at` of the part: turns the
-    // entries of this lane's four words into values.
+    // Turns the entries of this lane's four words into values. The words belong to the warp's
+    // piece, which begins at byte `at` of the part.
     __device__ void finish(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
         const uint16_t* const made = m_shared.made + firstPlace();
@@ -407,10 +410,10 @@ private:
                     chase(known[r], part.end - part.begin - at, 4 * (kWarpSize * r + laneIndex()));
         }
     }
-    // Returns the bytes of a word whose entries are `known`, after it has followed their chains.
-    // The word stands at byte `place` of the piece, and `size` bytes of the part are left from the
-    // piece's beginning on. In each 512 bytes a chain has at most m_depth copies, and one more copy
-    // leads out of these bytes: that bounds the steps.
+    // Follows the references of a word with the entries `known`, and returns its bytes. The word is
+    // at byte `place` of the piece, and `size` bytes of the part are left from the piece's
+    // beginning on. The number of steps is bounded: a chain has at most m_depth copies in each 512
+    // bytes, and one more copy leads out of them.
     __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
     {
         uint32_t made[4] = {lowHalf(known.x), highHalf(known.x), lowHalf(known.y),
@@ -436,7 +439,7 @@ private:
         return __byte_perm(__byte_perm(made[0], made[1], 0x0040),
                            __byte_perm(made[2], made[3], 0x0040), 0x5410);
     }
-    // These return a half of `pair` as a signed number, so that references (kPointer) are negative.
+    // These return a half of `pair` as a signed number, so that references are negative (kPointer).
     __device__ static uint32_t lowHalf(uint32_t pair)
     {
         return static_cast<uint32_t>(static_cast<int32_t>(static_cast<int16_t>(pair & 0xffff)));
@@ -471,7 +474,7 @@ private:
     Shared& m_shared;
     const GstdMarker<Warps> m_marker;
     const uint32_t m_depth;
-    const uint32_t m_pointers; // the address of entry 0, less kPointer
+    const uint32_t m_pointers; // the address of entry 0, minus kPointer
 };
 
 } // namespace sluice

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds the runs of a group of a Gstd part (gstd_part.cuh explains group, piece, entry and run). A
-// thread takes a sequence, whose record says where its literals and its match lie. For each of
-// these two runs the thread marks the first whole word that the run has in the group. Before that
-// word a run may have up to three bytes, in a word that begins with bytes of another run. Such
+// thread takes a sequence, whose record says where its literals and its match are. For each of
+// these two runs, the thread marks the first whole word that the run has in the group. Up to three
+// bytes of a run may come before that word, in a word that begins with bytes of another run. Such
 // bytes go into the list m_shared.inside.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
         : m_shared(shared), m_warp(uniform(warpIndex())), m_startsAt(sharedAddress(shared.starts)),
           m_below(lanesBelow())
     {
-        // Without this statement the compiler computes these two members anew at each use.
+        // Without this statement, the compiler computes these two members anew at each use.
         asm volatile("" : "+r"(m_startsAt), "+r"(m_below));
     }
 
@@ -40,7 +40,7 @@ public:
         const uint32_t pieces = (part.end - part.begin + kPiece - 1) / kPiece;
         if (threadIdx.x == 0) m_shared.first[pieces] = kNoEntry;
         const uint2* const records = global(part.records);
-        constexpr uint32_t together = 4; // records that a thread loads before it uses the first
+        constexpr uint32_t together = 4; // records that a thread loads at once
 #pragma unroll 1
         for (uint32_t i = threadIdx.x; i < part.sequences; i += together * kThreads) {
             uint32_t words[together], next[together];
@@ -66,9 +66,9 @@ public:
         }
     }
 
-    // Loads one record per thread: for thread 0 that of the sequence to which byte `at` of the part
-    // belongs, the first byte of a group; for the others those of the next sequences. Returns both
-    // words of the record, and the first word of the record that follows.
+    // Loads one record per thread. Thread 0 gets that of the sequence that makes byte `at` of the
+    // part, which is the first byte of a group; other threads get those of the sequences behind it.
+    // Returns both words of the record, and the first word of the next record.
     __device__ uint3 load(const Part& part, uint32_t at) const
     {
         return at < part.end - part.begin
@@ -76,8 +76,9 @@ public:
                    : make_uint3(0, 0, 0);
     }
 
-    // Marks the runs of the group at byte `at` of the part. `words` is what load returned for it.
-    // `half` (0 or 1) chooses one of the two counters in m_shared.insideCount.
+    // Marks the runs of the group at byte `at` of the part. `words` is what load() returned for
+    // that group. `half` (0 or 1) selects the counter of runs that begin inside a word
+    // (m_shared.insideCount); it alternates from group to group.
     __device__ void mark(const Part& part, uint32_t at, uint3 words, uint32_t half) const
     {
         const uint32_t size = part.end - part.begin, end = min(kGroup, size - at);
@@ -93,8 +94,8 @@ public:
             const bool here = i < part.sequences;
             const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
             const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
-            // These positions count from the group's beginning. For threads without a sequence they
-            // lie behind the group, so that nothing is marked.
+            // Positions relative to the group's beginning. In threads without a sequence they lie
+            // behind the group, so that nothing is marked.
             const int32_t from = static_cast<int32_t>(here ? begin - at : end + 1);
             const int32_t between = static_cast<int32_t>(match - begin) + from;
             const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
@@ -107,8 +108,8 @@ public:
                 wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
             words = after;
         }
-        // The literals behind the last sequence are a run whose distance is 0: they stand in their
-        // places.
+        // The literals behind the last sequence are a run, too. They are in their places already,
+        // so the distance to their source is 0.
         if (m_warp == 0 && part.tail < at + end) {
             const int32_t from = static_cast<int32_t>(laneIndex() == 0 ? part.tail - at : end + 1);
             put(half, end, from, static_cast<int32_t>(end), static_cast<int32_t>(end), 0, 0, 0, 0);
@@ -117,7 +118,7 @@ public:
 
 private:
     // Sequence i makes the bytes [begin, next) of the part. Stores i in m_shared.first for each
-    // piece whose first byte is one of these.
+    // piece whose first byte is one of these bytes.
     __device__ void enter(uint32_t i, uint32_t begin, uint32_t next, uint32_t pieces) const
     {
         const uint32_t end = min((next + kPiece - 1) / kPiece, pieces);
@@ -126,8 +127,8 @@ private:
             m_shared.first[piece] = i;
     }
     // Returns how many bytes a sequence makes. `word` and `next` are the first words of its record
-    // and of the next record, with positions of 16 bits. A sequence makes 1 to 65,536 bytes, so a
-    // difference of 0 stands for 65,536.
+    // and of the next record, which have positions of 16 bits. A sequence makes 1 to 65,536 bytes,
+    // so a difference of 0 stands for 65,536.
     __device__ static uint32_t lengthOf(uint32_t word, uint32_t next)
     {
         return ((next - word - 1) & 0xffff) + 1;
@@ -135,18 +136,18 @@ private:
     __device__ static uint3 loadFrom(const Part& part, uint32_t i)
     {
         const uint2* record = part.records;
-        // Without this statement the compiler keeps the address as a sum of uniform registers, and
-        // moves these to each lane's registers for each load.
+        // Without this statement, the compiler keeps the address as a sum of uniform registers, and
+        // moves these to registers of each lane for every load.
         asm volatile("" : "+l"(record));
         record = global(record) + i;
         const bool here = i < part.sequences;
         const uint2 words = here ? record[0] : make_uint2(0, 0);
         return make_uint3(words.x, words.y, here ? record[1].x : 0);
     }
-    // Marks two runs, [from, between) and [between, to), as far as they lie in [0, end) of the
-    // group: literals, whose sources are `literalDelta` bytes away, and a match, whose sources are
-    // `matchDelta` bytes away. `overlaps` is 1 if the match is longer than its offset; `match` is
-    // the byte of the part at which the match begins, and is used only if it overlaps.
+    // Marks two runs as far as they lie in bytes [0, end) of the group: the literals [from,
+    // between), whose sources are `literalDelta` bytes away, and the match [between, to), whose
+    // sources are `matchDelta` bytes away. `overlaps` is 1 if the match is longer than its offset.
+    // Then `match` is the byte of the part at which the match begins; otherwise it is not used.
     __device__ void put(uint32_t half, uint32_t end, int32_t from, int32_t between, int32_t to,
                         int32_t literalDelta, int32_t matchDelta, uint32_t overlaps,
                         uint32_t match) const
@@ -185,8 +186,8 @@ private:
                 m_shared.inside[place] = make_int2(first[k] + bytes[k] * 0x10000, delta[k]);
         }
     }
-    // If word < last, stores `run` for the word at byte `word` of the group and sets its mark,
-    // which is `bit`. `starts` is the address of the marks in shared memory.
+    // If word < last, stores `run` for the word at byte `word` of the group, and sets the word's
+    // mark, `bit`. `starts` is the address of the marks in shared memory.
     __device__ static void putWord(uint32_t starts, int32_t word, int32_t last, uint32_t bit,
                                    int32_t run)
     {
@@ -199,9 +200,9 @@ private:
             : "memory");
     }
     // Adds `value` at an address in shared memory and returns what was there; one lane calls this.
-    // With atomicAdd() the compiler would first add up the values of the warp's lanes. It would do
-    // so here too if it knew that the address is uniform, so the caller adds m_below, which is 0 in
-    // lane 0.
+    // For atomicAdd() the compiler would first add up the values of all lanes of the warp. It would
+    // do so here too if it knew that the address is uniform. To hide that, the caller adds m_below,
+    // which is 0 in lane 0.
     __device__ static uint32_t addShared(uint32_t at, uint32_t value)
     {
         uint32_t before;
@@ -222,7 +223,7 @@ private:
     Shared& m_shared;
     const uint32_t m_warp;
     uint32_t m_startsAt; // the address of m_shared.starts in shared memory
-    uint32_t m_below;    // a bit for each lane below this one
+    uint32_t m_below;    // mask of the lanes below this one
 };
 
 } // namespace sluice

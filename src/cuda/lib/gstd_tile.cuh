@@ -2,7 +2,7 @@
 // A tile as both Gstd kernels see it: the 16-bit words of its source, stores to its destination,
 // and waiting for words that the other kernel publishes. The two kernels may run at the same time.
 // A word that one of them publishes in the tile's slot of scratch is a status plus the epoch of the
-// turn (src/cuda/enqueue_gstd.cpp), so that the word of an older turn is not taken for one of this
+// turn (src/cuda/enqueue_gstd.cpp), so that a word of an older turn is not mistaken for one of this
 // turn.
 #pragma once
 
@@ -17,7 +17,8 @@
 
 namespace sluice {
 
-// The index of the word of a slot in which a turn leaves its epoch when it is done with the slot.
+// The index in a slot of scratch of the word that releases the slot to a later turn: a turn leaves
+// its epoch there when it is done with the slot.
 constexpr uint32_t kDoneAt = 1;
 
 // Waits until the word has this epoch, and returns its status, or SLUICE_ST_INTERNAL after
@@ -31,9 +32,9 @@ __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t epoch)
     }
     return SLUICE_ST_INTERNAL;
 }
-// A warp waits until the word is this epoch; returns false after kMostPolls polls. The lanes leave
-// the loop together, and the vote shows that to the compiler: otherwise it would take the lanes for
-// divergent from here on, and each shuffle and vote would cost twice as much.
+// A warp waits until the word equals `epoch`; returns false after kMostPolls polls. The lanes leave
+// the loop together, and the vote tells the compiler so. Otherwise it would assume that they
+// diverge from here on, and each later shuffle and vote would cost twice as much.
 __device__ inline bool waitForEpoch(const uint32_t* word, uint32_t epoch)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
@@ -53,8 +54,7 @@ struct GstdTile {
         return source[index / 2] >> index % 2 * 16 & 0xffff;
     }
 
-    // Stores four bytes at byte `at` of the tile, a multiple of 4. Bytes from position `end` on are
-    // not stored.
+    // Stores four bytes at byte `at` of the tile, a multiple of 4, except those from byte `end` on.
     __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
     {
         if (at + 4 <= end) {

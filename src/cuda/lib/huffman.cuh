@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Canonical Huffman codes for a warp: sorts the symbols, checks that the code is complete, fills a
-// look-up table, and finds codes that are longer than the table's index. GDeflate (gdeflate.cu)
-// uses it; the shaders' twin, shaders/lib/huffman.glsl, has no table.
+// look-up table, and finds codes that are longer than the index of the table. GDeflate
+// (gdeflate.cu) uses it. The shaders' twin, shaders/lib/huffman.glsl, has no table.
 #pragma once
 
 #include "cuda/lib/warp.cuh"
 
 namespace sluice {
 
-// A table's index is the next bits of the stream, which begin with the code of a symbol. The entry
-// at that index holds everything that a decoder needs to know of the symbol:
+// The index of a table is the next bits of the stream, which begin with the code of a symbol. The
+// entry holds everything that a decoder needs to know of that symbol:
 //   bits 0 .. 4    length of the code plus its extra bits; 0 if the code is longer than the index
 //   bits 5 .. 9    length of the code alone
 //   bits 10 .. 25  base, to which the extra bits are added
@@ -27,36 +27,36 @@ __device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
     return (entry << 6 >> 16) + __funnelshift_r(used, 0, entry >> 5);
 }
 
-// The numbers of a code, in shared memory, by which huffmanSearch finds a symbol.
+// Holds, in shared memory, what huffmanSearch needs to find the symbol of a code.
 struct __align__(16) HuffmanCode
 {
-    // end[l]: the end of the codes of length <= l, left-aligned to 15 bits, at most 0x8000.
+    // end[l]: the end of the codes of up to l bits, left-aligned to 15 bits, at most 0x8000.
     uint16_t end[16];
     int16_t delta[16]; // delta[l]: the rank of the first code of length l, minus that code
 };
 
 // Shared memory that huffmanBuild uses while it works.
 struct HuffmanScratch {
-    // rank[l]: at first the number of symbols of length l; later the place in `sorted` of the next
-    // one.
+    // rank[l]: at first the number of symbols with codes of length l, later the index in `sorted`
+    // of the next of these symbols.
     uint32_t rank[16];
-    // If the codes of up to Bits bits are extended to Bits bits, the first bit highest, each of
-    // their symbols has a range of codes. Bit i is set if such a range begins at code i.
+    // A code of up to Bits bits, followed by any bits, gives a range of numbers of Bits bits (the
+    // first bit highest). Bit i of this array is set if the range of a code begins at i.
     uint32_t starts[kWarpSize];
 };
 
-// Sorts the symbols 0 .. 32 * Rows - 1 by the lengths of their codes (0: the symbol has none) and
-// stores makeEntry(symbol, length) for each in `sorted`. Then fills `table` for the codes of up to
-// Bits bits; its index is a code's bits, the first one lowest. Returns false unless the code is
+// Sorts the symbols 0 .. 32 * Rows - 1 by the lengths of their codes (0: the symbol has no code)
+// and stores makeEntry(symbol, length) for each in `sorted`. Then fills `table` for the codes of up
+// to Bits bits; its index is a code's bits, the first one lowest. Returns false unless the code is
 // complete, has a single symbol of length 1, or is empty. (That is the rule of libdeflate 1.8.
-// Codes of the last two kinds decode to one symbol whatever the bit is.) All lanes call this
+// Codes of the last two kinds decode to one symbol, whatever the bit is.) All lanes call this
 // together. It begins and ends with a barrier of the warp, so the caller needs none. The table may
 // lie over the lengths.
 //
-// The steps for one row of 32 symbols depend on each other, so each step is done for all rows
-// before the next. Nothing is searched: the range of codes of a symbol follows that of the symbol
-// before it in `sorted`, so the symbol of an index is found by counting the ranges that begin at or
-// below it.
+// The steps for a row of 32 symbols depend on each other. So each step is done for all rows before
+// the next step, which overlaps the latencies of the rows. Nothing is searched: the ranges of codes
+// follow each other in the order of `sorted`, so the symbol of an index is found by counting the
+// ranges that begin at or below it.
 template <uint32_t Bits, uint32_t Rows, typename MakeEntry>
 __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, HuffmanCode& code,
                                     uint32_t* table, HuffmanScratch& scratch, MakeEntry makeEntry)
@@ -72,7 +72,7 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
         length[row] = lengths[row * kWarpSize + lane];
         same[row] = __match_any_sync(kAllLanes, length[row]);
     }
-    // If symbols of a row have the same length, the highest of their lanes acts for all.
+    // Among symbols of a row with codes of the same length, the highest lane acts for all.
     const auto count = [&](uint32_t row) { return static_cast<uint32_t>(__popc(same[row])); };
     const auto speaks = [&](uint32_t row) { return length[row] != 0 && same[row] >> lane == 1; };
 #pragma unroll
@@ -81,7 +81,7 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     }
     __syncwarp();
 
-    // Lane l answers for length l, whose codes begin behind those of all shorter lengths.
+    // Lane l works on length l, whose codes begin behind those of all shorter lengths.
     const uint32_t symbols = lane >= 1 && lane < 16 ? scratch.rank[lane % 16] : 0,
                    space = symbols << (15 - lane % 16);
     const uint32_t rankEnd = warpInclusiveSum(symbols), spaceEnd = warpInclusiveSum(space);
@@ -121,9 +121,8 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     __syncwarp();
     if (single && lane == 0) sorted[1] = sorted[0];
 
-    // A lane fills those entries of the table whose index has the lane's number in its lowest five
-    // bits. These are the first five bits of a code, so the codes of a lane's entries are
-    // neighbours.
+    // A lane fills the entries whose index has the lane's number in its lowest five bits. These are
+    // the first five bits of a code, so all codes of a lane's entries are in one range of numbers.
     constexpr uint32_t kPerLane = 1u << (Bits - 5);
     const uint32_t firstCode = __brev(lane) >> 27 << (Bits - 5),
                    codes = code.end[Bits] >> (15 - Bits);
@@ -143,16 +142,16 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     return true;
 }
 
-// Returns the entry of the symbol whose code is the first `length` bits of c. c has 15 bits, of
-// which the highest is the first. huffmanBuild must have accepted the code.
+// Returns the entry of the symbol whose code is the first `length` bits of c. c has 15 bits, the
+// first one highest. huffmanBuild must have accepted the code.
 __device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint32_t* sorted,
                                          const HuffmanCode& code)
 {
     return sorted[static_cast<int>(c >> (15 - length)) + code.delta[length]];
 }
 
-// Finds the code with which `bits` begins, which must be longer than 8 bits, by comparing with the
-// ends of the lengths. Returns its entry.
+// Returns the entry of the symbol whose code `bits` begins with. The code must be longer than 8
+// bits. Its length is found by comparing it with code.end, the ends of the codes of each length.
 __device__ inline uint32_t huffmanSearch(uint32_t bits, const uint32_t* sorted,
                                          const HuffmanCode& code)
 {

@@ -2,10 +2,10 @@
 // Load balancing for intervals: finds the intervals that a warp works on, and the interval to which
 // a piece of its output belongs. shaders/lib/intervals.glsl explains the method.
 //
-// The *work* of an interval is its elements and a fixed cost, counted in elements. The work of all
-// intervals, in their order, is divided into *shares*, one per warp. A warp takes its share in
-// *rounds* of 32 intervals, one per lane. "Before" an interval always means the sum of the lengths
-// of all intervals with a lower index. Sums are limited to 2^32 - 1.
+// The *work* of an interval is its elements and a fixed cost, counted as additional elements. The
+// work of all intervals, in their order, is divided into *shares*, one per warp. A warp takes its
+// share in *rounds* of 32 intervals, one per lane. "Before" an interval always means the sum of the
+// lengths of all intervals with a lower index. Sums are limited to 2^32 - 1.
 #pragma once
 
 #include "formulas/interval.h"
@@ -17,7 +17,7 @@ namespace sluice {
 constexpr uint32_t kIntervalWarps = SLUICE_INTERVAL_SHARES;
 constexpr uint32_t kIntervalThreads = kIntervalWarps * kWarpSize;
 
-// These return a value, sum or difference that is limited to the type's range.
+// These functions limit their results to the range of the type.
 __device__ inline uint32_t saturated(uint64_t value)
 {
     return value > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(value);
@@ -38,9 +38,9 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
     return value;
 }
 
-// Returns the sum of the values of all threads before this one in the block, with one barrier, and
-// the `total` of all. From the caller's last barrier before the call to its next barrier after it,
-// no other code may use `sums`.
+// Returns the sum of the values of all threads before this one in the block, and in `total` the sum
+// of all. Contains one barrier. No other code may use `sums` between the caller's last barrier
+// before the call and its first barrier after it.
 __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
                                           uint64_t (&sums)[kIntervalWarps])
 {
@@ -58,8 +58,8 @@ __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
     return before + inclusive - value;
 }
 
-// Returns the sum of the values of the lanes before this one, limited to 2^32 - 1, and the `total`
-// of all.
+// Returns the sum of the values of all lanes before this one, and in `total` the sum of all. Both
+// are limited to 2^32 - 1.
 __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& total)
 {
     if (__any_sync(kAllLanes, value >= 1u << 27)) {
@@ -72,14 +72,14 @@ __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& tota
     return inclusive - value;
 }
 
-// A list of intervals in the form that the host gives it: lengths (*counts*), offsets, or the
-// indices of a bulk operation. The intervals of a bulk operation are the *runs* of items between
-// its indices; there is one run more than there are indices.
+// A list of intervals in one of the forms that the host gives it: lengths (*counts*), offsets, or
+// the indices of a bulk operation. The intervals of a bulk operation are the *runs* of items
+// between its indices, so there is one run more than there are indices.
 template <uint32_t Form>
 struct IntervalList {
     const IntervalParams& p;
     const uint32_t* counts;
-    // Numbers of entries, of items (bulk operations) and of intervals.
+    // The numbers of entries of the list, of items (in bulk operations), and of intervals.
     uint32_t listed, items;
     uint32_t intervals;
 
@@ -98,7 +98,7 @@ struct IntervalList {
 
     static constexpr bool kIsBulk = Form >= SLUICE_INTERVAL_REMOVED;
 
-    // Returns the first item of run i of a bulk operation.
+    // Returns the first item of run i, which is the items between two indices of a bulk operation.
     __device__ uint32_t runBegin(uint32_t i) const
     {
         if (i == 0) return 0;
@@ -127,7 +127,7 @@ struct IntervalList {
                                                : items;
     }
 
-    // Returns the sum of the lengths of the intervals before the batch. A batch is
+    // Returns the sum of the lengths of all intervals before a batch. A batch is
     // SLUICE_INTERVAL_BATCH intervals.
     __device__ uint32_t beforeBatch(uint32_t batch) const
     {
@@ -146,13 +146,13 @@ struct IntervalList {
     }
 };
 
-// A lane's interval, and the warp's share of it in a round.
+// A lane's interval, and which of its elements the warp takes in a round.
 struct Interval {
     uint32_t index;
     uint32_t count;    // its length
     uint32_t before;   // the sum of the lengths of all intervals before it
-    uint32_t from, to; // this warp does elements [from, to) of the interval in this round
-    bool owned;        // this warp does what belongs to the interval's end
+    uint32_t from, to; // this warp does elements from .. to - 1 of the interval in this round
+    bool owned;        // this warp copies the item that is inserted behind the interval
 };
 
 // A warp's share of the work. All lanes call each function together.
@@ -161,15 +161,15 @@ struct IntervalShare {
     const IntervalParams& p;
     IntervalList<Form> list;
     const uint32_t warp; // number of the warp in the block
-    uint32_t larges = 0; // number of large shares; those come first
-    uint32_t done = 0;   // work of this share that is done
+    uint32_t larges = 0; // number of large shares, which come before the small ones
+    uint32_t done = 0;   // how much work of this share is done
     uint32_t base = 0;   // first interval of the next round
     uint32_t before = 0; // the sum of the lengths of the intervals before `base`
     uint32_t rounds = 0; // how many rounds may still follow; a valid list never reaches this limit
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
-    // The bounds of the share, in units of work. They are computed for each use, since copies need
-    // the registers.
+    // The bounds of the share. Work is counted in elements, to which each interval adds cost(). The
+    // bounds are computed anew at each use, because registers are scarce.
     __device__ uint32_t number() const { return blockIdx.x * (blockDim.x / kWarpSize) + warp; }
     __device__ uint32_t size() const { return number() < larges ? p.large : p.tile; }
     __device__ uint64_t begin() const
@@ -177,7 +177,8 @@ struct IntervalShare {
         return uint64_t{number()} * p.tile + uint64_t{min(number(), larges)} * (p.large - p.tile);
     }
     __device__ uint64_t end() const { return begin() + size(); }
-    // Returns where the work on interval i starts, if `first` elements are before it.
+    // Returns how much work comes before interval i: `first`, the sum of the lengths of all
+    // intervals before it, and cost() for each of them.
     __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
     {
         return first + static_cast<uint64_t>(i) * cost();
@@ -190,7 +191,8 @@ struct IntervalShare {
         if (list.intervals == 0) return;
         const uint64_t work = workBefore(min(list.elements(), p.capacity), 0) +
                               static_cast<uint64_t>(list.intervals) * cost();
-        // Large shares cover the work except about the last p.tail of it.
+        // Large shares cover all work except about the last p.tail elements. Small shares cover
+        // these, so that all warps end at about the same time.
         larges = uniform(static_cast<uint32_t>(static_cast<float>(subSaturated(work, p.tail)) /
                                                static_cast<float>(p.large)));
         if (begin() >= work) return;
@@ -199,8 +201,8 @@ struct IntervalShare {
         rounds = size() / cost() / kWarpSize + size() / p.window + 4;
     }
 
-    // Returns the last batch whose work starts at or before begin(). In each step of the search,
-    // every lane tests one batch, and 32 times fewer batches are left.
+    // Returns the last batch whose work starts at or before begin(). In each step of the search
+    // every lane tests one batch, which leaves 1/32 of the batches.
     __device__ uint32_t findBatch()
     {
         uint32_t first = 0, count = (list.intervals - 1) / SLUICE_INTERVAL_BATCH + 1;
@@ -218,7 +220,8 @@ struct IntervalShare {
         return first;
     }
 
-    // Goes on from the start of a batch to the round in which begin() lies.
+    // Advances `base` from the first interval of a batch to that of the round in which the share
+    // begins.
     __device__ void skipRounds()
     {
         constexpr uint32_t kRounds = SLUICE_INTERVAL_BATCH / kWarpSize;
@@ -240,9 +243,9 @@ struct IntervalShare {
         }
     }
 
-    // Returns whether a round is *whole*: it has so little work that it is not split between
-    // shares, and the share in which it begins does all of it. `first` and `after` are the sums of
-    // the lengths of all intervals before this round and before the next round.
+    // Returns true if a round is *whole*: it has so little work that it is not split between
+    // shares. The share in which it begins does all of it. `first` and `after` are the sums of the
+    // lengths of all intervals before this round and before the next round.
     __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
         return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.window / 4 * 3;
@@ -255,13 +258,13 @@ struct IntervalShare {
                workBefore(before, base) < end();
     }
 
-    // Returns the index of the interval that this lane takes in the next round; it is past the end
-    // of the list if there is none.
+    // Returns the index of the interval that this lane takes in the next round. It is past the end
+    // of the list if there is no such interval.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
     // Takes the next round, with one interval per lane. `count` is the length of the lane's
-    // interval, 0 past the end of the list. If a round has much work, only a window of that work is
-    // taken, and the next round has the same intervals.
+    // interval, or 0 past the end of the list. If a round has much work, this takes only a window
+    // of it, and the next round has the same intervals.
     __device__ Interval next(uint32_t count)
     {
         Interval own;
@@ -281,7 +284,7 @@ struct IntervalShare {
             own.to = mine ? most : 0;
             own.owned = exists && mine;
         } else {
-            // from .. to is the window of the round's work.
+            // [from, to) is the window of the round's work that is taken.
             const uint64_t from = max(first, begin() + done),
                            to = min(min(from + p.window, end()), next);
             own.to = static_cast<uint32_t>(min(subSaturated(to, at), static_cast<uint64_t>(most)));
@@ -306,8 +309,9 @@ struct IntervalShare {
     }
 };
 
-// Marks. A piece of output may be an element or a sector. A mark is a bit for the piece at which an
-// interval begins. So the number of marks up to a piece gives the interval to which it belongs.
+// Marks. A piece of output is an element or a sector (32 bytes). A mark is a bit for the piece at
+// which an interval begins, so the number of marks up to a piece tells to which interval the piece
+// belongs.
 struct Marks {
     static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks for each lane
     uint32_t bits[kWarpSize];
@@ -321,7 +325,7 @@ struct Marks {
 
     __device__ void set(uint32_t piece) { atomicOr(&bits[piece / 32], 1u << piece % 32); }
 
-    // Counts the marks, so that rank() can be called. `first` is how many marks come before these.
+    // Counts the marks, so that rank() may be called. `first` is how many marks came before these.
     // Also makes the warp's earlier stores to shared memory visible. Returns the number of marks.
     __device__ uint32_t count(uint32_t first)
     {
@@ -333,8 +337,8 @@ struct Marks {
         return __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
 
-    // Returns the number, among the marked intervals, of the one to which a piece belongs. There
-    // must be a mark at or before the piece.
+    // Returns the number of the marked interval to which a piece belongs. There must be a mark at
+    // or before the piece.
     __device__ uint32_t rank(uint32_t piece) const
     {
         const uint32_t upTo = bits[piece / 32] & ((2u << piece % 32) - 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How kernels are loaded and launched, and how they get addresses.
+// Loading and launching of kernels, and conversions of addresses.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,8 +20,8 @@ __host__ __device__ inline uint64_t u64From(U64Pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
-// Returns a pointer to global memory. Without the assumption below, the compiler makes generic
-// loads and stores, which find out at run time what memory they access and are slower.
+// Returns a pointer to global memory. Without the assumption, the compiler would make generic loads
+// and stores, which find out at run time what memory they access and are slower.
 template <typename T>
 __device__ T* globalPointer(uint64_t address)
 {
@@ -30,7 +30,7 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
-// Tells the compiler that `pointer` is one to global memory, at an access where it has lost track.
+// Tells the compiler that `pointer` points to global memory, where it has lost track of this.
 template <typename T>
 __device__ T* global(T* pointer)
 {
@@ -44,9 +44,9 @@ __device__ inline uint32_t sharedAddress(const void* pointer)
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// Programmatic dependent launch: a launch that allows it may begin before the previous launch of
-// the stream has ended. It begins once each block of the previous launch has called
-// letNextLaunchBegin or ended. This needs compute capability 9.0; below that the functions do
+// Programmatic dependent launch: a launch that is programmatic may begin before the previous launch
+// of the stream has ended. It begins once each block of the previous launch has called
+// letNextLaunchBegin or ended. This needs compute capability 9.0; below that, these functions do
 // nothing, and no launch may be programmatic.
 __device__ inline void letNextLaunchBegin()
 {
@@ -64,8 +64,8 @@ __device__ inline void waitForPreviousLaunch()
 #endif
 }
 
-// Launches a kernel and returns the error of this launch. Unlike <<<>>> with cudaGetLastError it
-// leaves the application's last error alone. `programmatic`: see letNextLaunchBegin.
+// Launches a kernel and returns the error of this launch. Unlike <<<>>> with cudaGetLastError, this
+// leaves the application's last error alone. `programmatic` is explained at letNextLaunchBegin.
 template <typename Params>
 cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks, uint32_t threads,
                    const Params& params, uint32_t sharedBytes = 0, bool programmatic = false)
@@ -83,10 +83,10 @@ cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks,
     return cudaLaunchKernelEx(&config, kernel, params);
 }
 
-// Returns whether __CUDA_ARCH__ was 900 or more when the kernel that is loaded was compiled.
+// Returns true if the loaded kernel was compiled with a __CUDA_ARCH__ of at least 900.
 inline bool isSm90(const cudaFuncAttributes& attributes) { return attributes.ptxVersion >= 90; }
 
-// Loads a kernel, so that its first launch need not load it.
+// Loads a kernel now, so that its first launch does not have to.
 template <typename Params>
 cudaError_t load(void (*kernel)(Params))
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decoupled look-back: a single pass over the tiles of an input, in which each tile needs its
 // *prefix*, the combined value of all tiles before it. shaders/lib/lookback.glsl describes the
-// method, the words, the layout of the scratch and the papers. A state here is one 64-bit word, or
-// two if values have 64 bits. Each word has 32 bits of the value and the kind of the state, because
-// the two words of a state need not become visible to other threads together.
+// method, its words, the layout of the scratch and the papers. Here a state is one 64-bit word, or
+// two words if values have 64 bits. Each word has 32 bits of the value and the kind of the state,
+// because the two words of a state need not become visible to other threads together.
 //
-// An operation (Op) is one of runs.cuh on uint32_t or uint64_t, for example Sum<uint32_t>. It must
-// be commutative.
+// An operation (Op) is one of runs.cuh for uint32_t or uint64_t, such as Sum<uint32_t>. It must be
+// commutative.
 #pragma once
 
 #include "layout/lookback.h"
@@ -16,13 +16,13 @@
 namespace sluice {
 
 constexpr uint32_t kTileOwn = 1; // the kind of a state that has the tile's own value
-// The kind of a state that has the value of this tile and all before it.
+// The kind of a state that has the combined value of this tile and all tiles before it.
 constexpr uint32_t kTileWhole = 2;
 
 struct LookbackHead {
     uint32_t ticket;
     uint32_t done;
-    uint32_t ofCommand[2]; // a command may use them; they must be zero again at its end
+    uint32_t ofCommand[2]; // a command may use these; it must set them back to zero
 };
 static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
               "the head's size is part of the requirements");
@@ -30,7 +30,7 @@ static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
 // The state that a tile has published.
 template <typename Value>
 struct LookbackState {
-    uint32_t state; // its kind; 0 if there is nothing yet
+    uint32_t state; // its kind; 0 if the tile has published nothing yet
     Value value;
 };
 
@@ -58,7 +58,7 @@ __device__ inline void storeRelaxed2(uint64_t* words, uint64_t first, uint64_t s
                  : "memory");
 }
 
-// Returns the state of a tile; its kind is 0 until all of its words are visible.
+// Returns the state of a tile. Its kind is 0 until all of its words are visible.
 template <typename Value>
 __device__ inline LookbackState<Value> loadState(const uint64_t* states, uint32_t tile)
 {
@@ -93,14 +93,14 @@ __device__ inline uint32_t firstLane(bool condition)
     return lanes == 0 ? kWarpSize : static_cast<uint32_t>(__ffs(static_cast<int>(lanes)) - 1);
 }
 
-// A block's part in a look-back. Shared is the shared memory that it needs.
+// Does a block's part of a look-back. Shared is the shared memory that this needs.
 template <typename Op>
 class Lookback {
 public:
     using Value = typename Op::Value;
 
-    // Each warp of the scanner finds in a round how many of its tiles have published, up to the
-    // first that has not, and the run of these tiles.
+    // The result of a warp of the scanner in a round: how many of its tiles have published, up to
+    // the first that has not (`ready`), and the combined value of these tiles (`run`).
     using OneRun = Run<Op, true>;
     struct ScannedWarp {
         OneRun run;
@@ -112,10 +112,10 @@ public:
         Value value;
         uint32_t next;
         uint32_t ticket;
-        // The number of blocks that were done before this one. It does not share a word with
-        // `ticket`, which other threads may still be reading.
+        // How many blocks were done before this one. This is not kept in `ticket`, because other
+        // threads may still be reading that word.
         uint32_t left;
-        // There are two halves, used in turn, so that one barrier per round is enough.
+        // The rounds of the scanner use these in turn, so that one barrier per round is enough.
         ScannedWarp scanned[2][kMaxWarps];
     };
 
@@ -125,10 +125,10 @@ public:
     {
     }
 
-    // One thread takes the next tile.
+    // One thread takes the next tile, and gets its number.
     __device__ uint32_t take() { return atomicAdd(&m_head->ticket, 1u); }
 
-    // The whole block takes the next tile.
+    // The whole block takes the next tile; all threads get its number.
     __device__ uint32_t ticket()
     {
         const uint32_t taken = threadIdx.x == 0 ? take() : 0;
@@ -138,22 +138,23 @@ public:
     }
 
     // Publishes the value of `tile`; the whole block calls this. `own` is the tile's value, in
-    // thread 0 only. `final` says that later tiles need nothing from before this tile, for example
-    // because a segment begins in it. `inPlace` says that the caller will overwrite the tile's
+    // thread 0 only. `final` means that later tiles need nothing from before this tile, for example
+    // because a segment begins in it. `inPlace` means that the caller will overwrite the tile's
     // input.
     __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
     {
         store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
-        // If the operation works in place, a block that computes this tile's value itself must not
-        // read overwritten input without also seeing this state.
+        // In place, a block that computes this tile's value itself must not read overwritten input
+        // without seeing this state too.
         if (inPlace && threadIdx.x == 0) __threadfence();
     }
 
-    // Returns the prefix of `tile`, whose own value has been published. The whole block calls this.
-    // `own`, `final` and `inPlace` are as for publish. `polls` is how often a tile that has
-    // published nothing is polled; with SLUICE_LOOKBACK_NEVER no state is read. `scanned` says that
-    // block 0 is a scanner. recompute(tile, value) computes a tile's value from the input, with the
-    // whole block, and returns true if nothing before that tile counts.
+    // Returns the prefix of `tile`. The whole block calls this after publish(), with the same
+    // `own`, `final` and `inPlace`. A tile that has published nothing is polled `polls` times
+    // before its value is computed anew; with SLUICE_LOOKBACK_NEVER no state is read. `scanned`
+    // means that block 0 is a scanner. recompute(tile, value) computes a tile's value from the
+    // input, with the whole block, and returns true if the tiles before that tile do not count,
+    // because a segment begins in it.
     template <typename Recompute>
     __device__ Value wait(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
                           bool scanned, Recompute recompute)
@@ -185,15 +186,16 @@ public:
                 }
                 if (next == 0 && !final) store(tile, Op::combine(before, own), kTileWhole);
             }
-            // If there was a scanner, it was too late: the block looks back itself from now on.
+            // If there was a scanner, it was too late. From now on the block looks back itself.
             scanned = false;
-            // This barrier comes before m_shared is written again.
+            // After this barrier all threads have read m_shared, so it may be written again.
             __syncthreads();
         }
         return before;
     }
 
-    // Loads the state of the tile before `tile`, for await. The result is valid in thread 0.
+    // Loads the state of the tile before `tile`. The caller passes it to await later, so that the
+    // load overlaps with other work. The result is valid in thread 0.
     using Seen = LookbackState<Value>;
     __device__ Seen peek(uint32_t tile) const
     {
@@ -202,8 +204,8 @@ public:
     }
 
     // Thread 0 waits until the scanner has reached `tile`. It leaves the tile's prefix in
-    // m_shared.value, and in m_shared.next how many tiles are missing in that prefix: 0, or `tile`
-    // if the scanner has not come after `polls` polls. `seen` is the result of peek.
+    // m_shared.value, and in m_shared.next how many tiles that prefix lacks: 0, or `tile` if the
+    // scanner was too late for `polls` polls. `seen` is the result of peek.
     __device__ void await(uint32_t tile, uint32_t polls, Seen seen)
     {
         if (threadIdx.x != 0) return;
@@ -223,8 +225,8 @@ public:
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // The whole block 0 is the scanner: it turns the tiles' own values into inclusive values, one
-    // tile per thread at a time. The scanner gives up after `polls` rounds without a new value.
+    // The scanner's work, which the whole block 0 does: turns the tiles' own values into inclusive
+    // values, one tile per thread at a time. Gives up after `polls` rounds without a new value.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         OneRun carry;
@@ -242,7 +244,7 @@ public:
             __syncthreads();
 
             OneRun before;
-            // `open` says that all tiles of the warps so far have published.
+            // `open` is true while all tiles of the warps so far have published.
             bool open = true, mine = false;
             uint32_t taken = 0;
             for (uint32_t i = 0; i < blockDim.x / kWarpSize; ++i) {
@@ -263,7 +265,7 @@ public:
     }
 
     // Tells the other blocks that this block reads and writes no more states. The whole block calls
-    // it once. Work between this and clean() hides the latency of the atomic.
+    // this once. Work between this call and clean() hides the latency of the atomic.
     __device__ void leave()
     {
         __syncthreads();
@@ -286,8 +288,8 @@ public:
     }
 
 private:
-    // Returns the run of this lane and those below it. It is fast if no lane has a head, which is
-    // the usual case.
+    // Returns the combination of the runs of this lane and of all lanes below it. This is fast if
+    // no lane has a head (the beginning of a segment), as is usually the case.
     static __device__ OneRun inclusiveRun(OneRun run)
     {
         if (firstLane(run.head) == kWarpSize) {
@@ -305,7 +307,7 @@ private:
         if (threadIdx.x == 0) storeState(m_states, tile, value, state);
     }
 
-    // One warp combines with `before` the values that the tiles below `next` have published, the
+    // One warp combines `before` with the values that the tiles below `next` have published, the
     // nearest first. It leaves the result in m_shared.value. It returns, and leaves in
     // m_shared.next, a number n: the values of tiles 0 to n - 1 are still missing. If n is not 0,
     // tile n - 1 did not publish within `polls` polls.
@@ -313,8 +315,8 @@ private:
     {
         const uint32_t lane = laneIndex();
         for (uint32_t idle = 0; next != 0 && polls != SLUICE_LOOKBACK_NEVER && idle <= polls;) {
-            // Lanes that would look before the first tile act as if they had found an inclusive
-            // value of nothing.
+            // Lanes that would look before the first tile act as if they had found the inclusive
+            // value of no tiles.
             LookbackState<Value> seen = {kTileWhole, Op::identity()};
             if (lane < next) seen = loadState<Value>(m_states, next - 1 - lane);
             const uint32_t missing = firstLane(seen.state == 0),
@@ -333,9 +335,9 @@ private:
         return next;
     }
 
-    // Returns whether a tile has still not published. The block asks this after it has computed the
-    // tile's value from the input. If the operation works in place and the tile has published, its
-    // input may have been overwritten meanwhile, and the computed value is not valid.
+    // Returns true if a tile has still not published. The block asks this after it has computed the
+    // tile's value from the input. In place, the tile's input may have been overwritten if the tile
+    // has published meanwhile, and the computed value is then not valid.
     __device__ bool isUnpublished(uint32_t tile)
     {
         __threadfence();

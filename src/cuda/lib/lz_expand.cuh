@@ -9,29 +9,29 @@
 
 namespace sluice {
 
-// The upper half of a token is its length - 1; the lower half is a literal's byte or a match's
+// The upper half of a token is its length - 1. The lower half is a literal's byte or a match's
 // distance - 1. Matches have at least 3 bytes. A match of 65,536 bytes or more gets the length
-// 65,536, which fits in no tile of 64 KiB, because the first byte of a tile cannot be part of a
-// match.
+// 65,536. That is too long for any tile of 64 KiB, because a match cannot begin at the first byte
+// of a tile.
 __device__ inline bool isMatch(uint32_t token) { return token > 0xffff; }
 __device__ inline uint32_t tokenLength(uint32_t token) { return (token >> 16) + 1; }
 
-// A lane makes this many bytes of a group, and places as many tokens at once. The shader has half
-// as many. With twice as many, a tile takes more registers and shared memory, but the warp waits
-// for memory half as often.
+// A lane makes this many bytes of a group, and places this many tokens at once. In the shader it
+// makes half as many bytes. With twice as many, a tile takes more registers and shared memory, but
+// the warp waits for memory half as often.
 constexpr uint32_t kPerLane = 8;
 constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that the warp makes at once
 constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // most tokens that are placed at once
 constexpr uint32_t kTokenRing = 2048;                    // tokens that the ring holds
-// Words of the ring of bits; a word has the bits of 32 bytes of output.
+// Words of the ring of bits (ExpandShared::starts), each with the bits of 32 bytes of output.
 constexpr uint32_t kStartRing = 64;
 
 struct __align__(16) ExpandShared
 {
-    // A bit for each byte of output, set if a token's bytes begin there.
+    // A bit for each byte of output, set if it is the first byte of a token.
     uint32_t starts[kStartRing];
     uint32_t token[kTokenRing];
-    // For each byte of a group 16 bits (an entry, see kValue).
+    // For each byte of a group, an entry of 16 bits (see kValue).
     uint4 group[kWarpSize];
 };
 
@@ -48,7 +48,7 @@ struct LzExpander {
     uint32_t end = 0;            // bytes that the placed tokens make
     uint32_t at = 0;             // bytes that have been made, a multiple of kGroup
     uint32_t begun = 0;          // placed tokens that begin before `at`
-    uint32_t below[kGroupWords]; // ones for the bytes of a group before this lane's own
+    uint32_t below[kGroupWords]; // mask of the bytes of a group before this lane's
 
     __device__ void begin()
     {
@@ -57,8 +57,8 @@ struct LzExpander {
         for (uint32_t i = 0; i < kGroupWords; ++i) {
             below[i] = i < word ? kAllLanes : i == word ? (1u << lane * kPerLane % 32) - 1 : 0;
         }
-        // The loop does not count from `lane`: behind a loop whose number of iterations depends on
-        // the lane, the compiler takes the lanes for divergent (uniform() in warp.cuh).
+        // The loop does not count from `lane`: if the number of iterations depended on the lane,
+        // the compiler would assume behind the loop that the lanes diverge (uniform() in warp.cuh).
         static_assert(kStartRing % kWarpSize == 0);
 #pragma unroll
         for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i)
@@ -66,9 +66,10 @@ struct LzExpander {
         __syncwarp();
     }
 
-    // Places the tokens with numbers below `complete` and makes the whole groups that they fill. If
-    // `more` tokens will follow, up to kPlacedAtOnce - 1 may wait. Returns the error of the first
-    // bad token, or SLUICE_ST_OK.
+    // Places the tokens with numbers below `complete`: sets the bits of their first bytes. Makes
+    // the whole groups of bytes that the tokens fill. If `more` tokens follow later, up to
+    // kPlacedAtOnce - 1 tokens may stay unplaced. Returns the error of the first bad token, or
+    // SLUICE_ST_OK.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
         const uint32_t least = more ? kPlacedAtOnce : 1;
@@ -88,9 +89,9 @@ struct LzExpander {
     }
 
 private:
-    // Places up to kPlacedAtOnce tokens, kPerLane in each lane; the first lane's begin at `placed`,
-    // rounded down to a multiple of kPerLane. Tokens whose bytes begin behind the ring of bits
-    // wait. Returns the error of the first bad token, or SLUICE_ST_OK.
+    // Places up to kPlacedAtOnce tokens, kPerLane in each lane. The first lane begins with token
+    // `placed`, rounded down to a multiple of kPerLane. Tokens whose bytes would begin behind the
+    // ring of bits stay unplaced. Returns the error of the first bad token, or SLUICE_ST_OK.
     __device__ uint32_t place(uint32_t complete)
     {
         const uint32_t room = at + kStartRing * 32;
@@ -115,8 +116,8 @@ private:
         const uint32_t inclusive = warpInclusiveSum(start[kPerLane]),
                        last = end + __shfl_sync(kAllLanes, inclusive, 31);
         const uint32_t before = end + inclusive - start[kPerLane];
-        // Bit i of `far` is set if the source of the lane's token i lies before the tile. Bit i of
-        // `take` is set if the token is placed now.
+        // Bit i of `far` is set if token i of the lane is a match whose source lies before the
+        // tile. Bit i of `take` is set if the token is placed now.
         uint32_t far = 0, take = (1u << kPerLane) - 1;
 #pragma unroll
         for (uint32_t i = 0; i <= kPerLane; ++i)
@@ -163,8 +164,8 @@ private:
     template <bool Whole>
     __device__ void makeGroup()
     {
-        // The load-balancing search: the number of bits set up to a byte, less 1, is the number of
-        // the token that makes the byte.
+        // Load-balancing search: each token has a bit at its first byte. So the number of bits set
+        // up to a byte, minus 1, is the number of the token that makes the byte.
         const uint32_t lane = laneIndex(), self = kPerLane * lane;
         uint4* const group = reinterpret_cast<uint4*>(shared.starts) +
                              at / kGroup * (kGroup / 128) % (kStartRing / 4);
@@ -187,7 +188,7 @@ private:
             index += own >> k & 1;
             const uint32_t t = shared.token[index % kTokenRing];
             const uint32_t source =
-                // The source's place in the group; if it lies before the group, a large number.
+                // The index of the source in the group; huge if the source lies before the group.
                 self + k - 1 - (t & 0xffff);
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;
@@ -224,12 +225,12 @@ private:
         __syncwarp();
     }
 
-    // The entry of a byte is this flag plus the byte's value, or, if its source lies inside the
-    // group, the offset in shared.group of the source's entry, in bytes.
+    // An entry is this flag plus the byte's value or, if the source of the byte lies inside the
+    // group, the offset in bytes of the source's entry in shared.group.
     static constexpr uint32_t kValue = 0x8000;
 
-    // Pointer jumping: each step halves all chains of sources inside the group. A chain has at most
-    // kGroup = 2^8 bytes, so eight steps end the longest.
+    // Pointer jumping: each step halves the length of every chain of sources inside the group. A
+    // chain has at most kGroup = 2^8 bytes, so eight steps are enough.
     __device__ void follow(uint32_t (&entry)[kPerLane])
     {
         const uint8_t* group = reinterpret_cast<const uint8_t*>(shared.group);

@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// A tile in a destination without padding, with the functions of PitchedTile.
+// A tile in a destination whose rows have no padding. It has the functions of PitchedTile.
 class LinearTile {
 public:
     __device__ LinearTile(const RegionParams&, uint64_t tile)
@@ -21,7 +21,7 @@ public:
     __device__ T* pointer(uint32_t n) const
     {
         // Without this the compiler makes generic accesses, which find out at run time what memory
-        // it is.
+        // they access and are slower.
         __builtin_assume(__isGlobal(m_begin));
         return reinterpret_cast<T*>(m_begin + n);
     }
@@ -32,8 +32,8 @@ private:
 
 class PitchedTile {
 public:
-    // `tile` is the address of the tile as if there were no padding: params.destination plus its
-    // first logical byte.
+    // `tile` is the address that the tile would have without padding: params.destination plus the
+    // number of its first logical byte.
     __device__ PitchedTile(const RegionParams& params, uint64_t tile)
         : m_rowBytes(params.rowBytes), m_rowPitch(params.rowPitch), m_magic(params.rowMagic),
           m_shift(params.rowShift)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS over a warp, with the lanes' words interleaved as in shaders/lib/rans.glsl and
+// rANS over a warp. The lanes' words are interleaved as in shaders/lib/rans.glsl and
 // word_stream.glsl: each lane has a state of 32 bits, which is also its bit buffer, and all lanes
-// take 16-bit words from one list. A table has 2^log *slots*, and each symbol has a range of them;
-// unlike the shaders', it has a byte for each slot (kernels/slots.h). All lanes of the warp call
-// every function together.
+// take 16-bit words from one list. A table has 2^log *slots*, and each symbol has a range of them.
+// Unlike in the shaders, a table has a byte for each slot (kernels/slots.h). All lanes of the warp
+// call every function together.
 #pragma once
 
 #include "layout/gstd.h"
@@ -17,7 +17,7 @@ struct RansShared {
     alignas(2 * kWords) uint16_t words[kWords]; // four rows of 64 words of the list
     union {
         uint8_t slots[kSlots];      // the symbol of each slot
-        uint16_t codes[kSlots / 2]; // or the entries of a prefix code's table, see takeCode
+        uint16_t codes[kSlots / 2]; // or the table of a prefix code (see takeCode)
     };
     // For each symbol, the number of its slots in bits 0 .. 15, and its first slot from bit 16 on.
     uint32_t symbols[256];
@@ -25,7 +25,7 @@ struct RansShared {
 
 class RansReader {
 public:
-    // The 16-bit words of a row, and how many rows are in shared memory.
+    // The number of 16-bit words in a row, and of rows in shared memory.
     static constexpr uint32_t kRow = 64, kRows = 4;
 
     uint32_t state;
@@ -36,7 +36,8 @@ public:
     {
     }
 
-    // Begins to read the 16-bit words [first, last) of the list at a 4-byte aligned address.
+    // Begins to read the 16-bit words [first, last) of the list at `address`, which is 4-byte
+    // aligned.
     __device__ void begin(const uint32_t* address, uint32_t first, uint32_t last)
     {
         m_list = address + first / 2;
@@ -56,9 +57,9 @@ public:
     // Returns whether all words have been taken.
     __device__ bool finished() const { return m_next >= m_end; }
 
-    // Each lane that is `on` and has a state below 2^16 takes a word, in the order of the lanes, as
-    // long as there are words. After at most six calls, which take at most three rows, advance()
-    // must be called. `Enough` says that all lanes are on and that there are words for all.
+    // Each lane that is `on` and has a state below 2^16 takes a word, in the order of the lanes,
+    // while there are words. advance() must be called after at most six calls, which take at most
+    // three rows. `Enough` means that all lanes are on and that there are words for all.
     template <bool Enough = false>
     __device__ void refill(bool on)
     {
@@ -70,7 +71,7 @@ public:
         m_next += 2 * static_cast<uint32_t>(__popc(takers));
     }
     // Decodes a symbol of a prefix code whose table has an entry for each value of `log` bits.
-    // Returns the entry: the code's length, and from bit 8 on the symbol.
+    // Returns the entry: the code's length in bits 0 .. 7, and above it the symbol.
     __device__ uint32_t takeCode(bool on, uint32_t log)
     {
         uint32_t at;
@@ -78,14 +79,14 @@ public:
         // address.
         asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(m_codes));
         const uint32_t entry = sharedHalf(at);
-        // The shift takes the lowest five bits of the entry, the code's length.
+        // The shift uses the lowest five bits of the entry, which are the code's length.
         const uint32_t shifted = __funnelshift_r(state, 0, entry);
         state = on ? shifted : state;
         return entry;
     }
     // Returns whether the list has at least `count` more words.
     __device__ bool holds(uint32_t count) const { return m_next + 2 * count <= m_end; }
-    // Replaces rows whose words have all been taken by the next rows of the list.
+    // Loads the next rows of the list over those rows in shared memory that are used up.
     __device__ void advance()
     {
         while (m_next >= m_moveAt) {
@@ -96,8 +97,8 @@ public:
             __syncwarp();
         }
     }
-    // Returns the next n bits of each lane's state, 0 .. 16, and removes them. A lane that takes no
-    // bits does not refill.
+    // Removes the next n bits (0 .. 16) from each lane's state and returns them. Lanes that take no
+    // bits do not refill.
     __device__ uint32_t bits(bool on, uint32_t n)
     {
         on = on && n != 0;
@@ -112,7 +113,8 @@ public:
         refill(on);
         return take(on, slots, symbols, log);
     }
-    // Reads the number of slots for which class `kind` stands (docs/format.md, 7.3).
+    // Reads a number of slots of class `kind` (docs/format.md, 7.3). Classes 0 and 1 are the number
+    // itself. In higher classes, kind - 1 extra bits follow a leading 1.
     __device__ uint32_t slotsOf(bool on, uint32_t kind)
     {
         const uint32_t extra = bits(on && kind > 1, max(kind, 1u) - 1);
@@ -138,8 +140,8 @@ private:
         reinterpret_cast<uint32_t*>(m_shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
     }
 
-    // Loads 16 bits from an address in shared memory. An address costs less arithmetic at each
-    // access than a reference does.
+    // Loads 16 bits from an address in shared memory. An access by address takes less arithmetic
+    // than an access by reference.
     __device__ static uint32_t sharedHalf(uint32_t address)
     {
         return *static_cast<const uint16_t*>(__cvta_shared_to_generic(address));
@@ -150,10 +152,10 @@ private:
     const uint32_t* m_list;
     uint32_t m_size;                  // in 32-bit words
     uint32_t m_next, m_end, m_moveAt; // positions in the list, in bytes
-    uint32_t m_ahead;                 // this lane's 32-bit word of the next row to be stored
+    uint32_t m_ahead;                 // this lane's 32-bit word of the row that is stored next
 };
 
-// Builds a table: row() is called for each 32 symbols, in order, and then finish().
+// Builds a table. row() is called once for every 32 symbols, in order, and finish() at the end.
 struct RansTable {
     SlotTable table;
 
@@ -169,8 +171,9 @@ struct RansTable {
     __device__ bool finish() { return slotsFill(table, true); }
 };
 
-// Reads the numbers of slots of the classes and builds their table (docs/format.md, 7.3). Returns
-// false if the table is not valid.
+// A class stands for the numbers of slots of the same length in bits (docs/format.md, 7.3). Reads
+// how many slots each class has itself, and builds the table with which classes are decoded.
+// Returns false if that table is not valid.
 __device__ inline bool ransClasses(RansReader& reader, RansShared& shared)
 {
     const bool mine = laneIndex() < SLUICE_GS_CLASSES;

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns the number of regions: the count in device memory, if there is one, but never more than
-// the list has.
+// Returns the number of regions: the number in device memory, if there is one, but never more than
+// the list has room for.
 template <typename Params>
 __device__ uint32_t regionCount(const Params& params)
 {
@@ -18,13 +18,13 @@ __device__ uint32_t regionCount(const Params& params)
     return count == nullptr ? params.maxRegionCount : min(*count, params.maxRegionCount);
 }
 
-// An entry of the list, SluiceRegion.
+// An entry of the list of regions (SluiceRegion).
 struct Region {
     uint64_t source, destination, sourceSize, size;
 };
 
-// Loads single words: if the stride is an odd number of words, every second region is only 4-byte
-// aligned.
+// Loads a region word by word. If the stride is an odd number of words, every second region is only
+// 4-byte aligned, so 64-bit loads would be misaligned.
 template <typename Params>
 __device__ Region loadRegion(const Params& params, uint32_t index)
 {
@@ -53,7 +53,8 @@ __device__ bool sourceInside(const Params& params, const Region& region, uint64_
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Does the same as sourceInside for a source that must be 4-byte aligned.
+// Returns whether the source is 4-byte aligned, has 1 to `most` bytes and lies inside the source
+// buffer.
 template <typename Params>
 __device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t most)
 {
@@ -61,7 +62,7 @@ __device__ bool sourceAllowed(const Params& params, const Region& region, uint64
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Returns whether the output is 4-byte aligned, has 1 to `most` bytes and lies inside the range.
+// Returns true if the output is 4-byte aligned, has 1 to `most` bytes, and lies inside `range`.
 __device__ inline bool outputInside(const Region& region, uint64_t most, U64Pair range,
                                     U64Pair rangeSize)
 {
@@ -69,7 +70,7 @@ __device__ inline bool outputInside(const Region& region, uint64_t most, U64Pair
            insideBuffer(region.destination, region.size, range, rangeSize);
 }
 
-// Does the same as outputInside for the destination buffer.
+// Returns what outputInside returns for the destination buffer.
 template <typename Params>
 __device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t most)
 {
@@ -77,7 +78,7 @@ __device__ bool destinationAllowed(const Params& params, const Region& region, u
 }
 
 // Writes the final status of item `index` of `count`. A failure is also added to the summary behind
-// the list: the number of failures, and the first item that failed. One lane calls this.
+// the statuses: the number of failures, and the first item that failed. One lane calls this.
 __device__ inline void writeStatus(U64Pair statuses, uint32_t count, uint32_t index,
                                    uint32_t status)
 {

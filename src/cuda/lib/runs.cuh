@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans over a warp and over a block: sums and maxima, cut into segments or not. A *run* is
-// neighbouring elements that were combined to one value; a *head* is an element with which a
-// segment begins.
+// Scans over a warp and over a block: sums and maxima, over all elements or within segments. A
+// *run* is neighbouring elements that were combined to one value. A *head* is an element with which
+// a segment begins.
 #pragma once
 
 #include "cuda/lib/warp.cuh"
@@ -16,7 +16,7 @@ struct Sum {
     static __device__ T combine(T a, T b) { return a + b; }
 };
 
-// The maximum of unsigned keys (scan_tile.cuh).
+// The maximum of keys, which are unsigned numbers that stand for elements (scan_tile.cuh).
 template <typename T>
 struct Max {
     using Value = T;
@@ -25,15 +25,15 @@ struct Max {
     static __device__ T combine(T a, T b) { return a < b ? b : a; }
 };
 
-// The value of a run combines its elements from its last head on, or all of them if none is a head.
-// `head` says whether one is.
+// The value of a run combines its elements from its last head on, or all of them if it has no head.
+// `head` is true if it has one.
 template <typename Op, bool Segmented>
 struct Run {
     typename Op::Value value = Op::identity();
     bool head = false;
 };
 
-// Returns the run of `first` and, behind it, `second`.
+// Combines two neighbouring runs to one, `first` and the run `second` behind it.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first,
                                           const Run<Op, Segmented>& second)
@@ -46,8 +46,7 @@ __device__ inline Run<Op, Segmented> join(const Run<Op, Segmented>& first,
     }
 }
 
-// runBelow returns the run of the lane `distance` lanes below this one; runOfWarpLane returns that
-// of lane `lane`.
+// Returns the run of the lane `distance` lanes below this one.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> runBelow(const Run<Op, Segmented>& run, uint32_t distance)
 {
@@ -58,6 +57,7 @@ __device__ inline Run<Op, Segmented> runBelow(const Run<Op, Segmented>& run, uin
     return below;
 }
 
+// Returns the run of lane `lane`.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run, uint32_t lane)
 {
@@ -69,7 +69,7 @@ __device__ inline Run<Op, Segmented> runOfWarpLane(const Run<Op, Segmented>& run
     return other;
 }
 
-// Returns the run of the lanes below this one; `total` is the run of the whole warp.
+// Returns the combination of the runs of all lanes below this one; `total` is that of all lanes.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
                                                       Run<Op, Segmented>& total)
@@ -84,7 +84,7 @@ __device__ inline Run<Op, Segmented> warpExclusiveRun(Run<Op, Segmented> run,
     return laneIndex() == 0 ? Run<Op, Segmented>() : before;
 }
 
-// Returns the run of the whole warp, in all lanes.
+// Returns the combination of the runs of all lanes, in every lane.
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
 {
@@ -101,17 +101,18 @@ __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
     }
 }
 
-// Shared memory for two lists of runs, one run for each warp. If two of these structures are used
-// in turn, one barrier per call is enough.
+// Shared memory for two lists of runs, with one run for each warp. A caller that alternates between
+// two of these structures needs one barrier per call.
 template <typename Op, bool Segmented, uint32_t Warps>
 struct RunShared {
     typename Op::Value values[2][Warps];
     bool heads[2][Warps];
 };
 
-// Returns the run of the warps below this one. `run` is the run of this warp, and `total` receives
-// that of the block. With the same barrier, `otherTotal` receives the run of the block for a second
-// list, `other`; it is valid in warp 0 only.
+// Returns the combination of the runs of all warps below this one. `run` is this warp's run;
+// `total` receives the combination of all. `other` is this warp's run in a second list; with the
+// same barrier, `otherTotal` receives the combination of all runs of that list. Only warp 0 gets a
+// valid `otherTotal`.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented>
 blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
@@ -139,7 +140,8 @@ blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
     return runOfWarpLane(before, warpIndex());
 }
 
-// Does the same for one list. The next call may use the same `shared`.
+// Returns the combination of the runs of all warps below this one; `total` receives that of all.
+// This form is for a single list. All calls may use the same `shared`.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
                                                      RunShared<Op, Segmented, Warps>& shared,

@@ -3,8 +3,8 @@
 // maxima of unsigned keys, one key for each element. Keys have the order of the elements' values
 // or, for a minimum, the reverse order.
 //
-// A thread has kScanRows rows of 16 neighbouring bytes of a tile; row r of all lanes of a warp is
-// one range of memory.
+// A thread has kScanRows rows of a tile, each of 16 neighbouring bytes. Row r of all lanes of a
+// warp is one range of memory.
 #pragma once
 
 #include "layout/lookback.h"
@@ -19,10 +19,11 @@ constexpr uint32_t kScanWarps = kScanThreads / kWarpSize;
 constexpr uint32_t kScanRows = 8;
 constexpr uint32_t kScanTileBytes = kScanThreads * kScanRows * 16;
 
-// The lowest key of f32: that of minus infinity for a maximum, of infinity for a minimum.
+// The lowest key of an f32: that of -infinity for a maximum, of +infinity for a minimum.
 constexpr uint32_t kLowestKey = 0x007fffff;
 
-// encodeKey returns the key of an element, decodeKey the element of a key.
+// encodeKey returns the key of an element, decodeKey the element that has a key. The element with
+// the largest key is the wanted minimum or maximum.
 __device__ inline uint32_t encodeIntegerKey(uint32_t bits, const ScanParams& params)
 {
     return bits ^ params.flip;
@@ -81,7 +82,7 @@ public:
         Value x[kPerRow];
     };
 
-    // Returns how many tiles a number of elements makes.
+    // Returns how many tiles an input of `elements` elements has.
     static __device__ uint32_t count(uint32_t elements)
     {
         return elements / kElements + (elements % kElements != 0 ? 1u : 0u);
@@ -133,7 +134,7 @@ public:
     }
 
     // Returns the head flags of this thread's elements of a row, bit i for element i. The flags of
-    // a tile begin at bit 0 of a word.
+    // a tile begin at bit 0 of a word, because tiles have a multiple of 32 elements.
     __device__ uint32_t heads(uint32_t row) const
     {
         if constexpr (!Segmented) return 0;
@@ -142,7 +143,7 @@ public:
         return pointerFrom<const uint32_t>(m_params->heads)[(base() + at) / 32] >> at % 32;
     }
 
-    // Returns the run of this thread's elements of a row.
+    // Combines this thread's elements of a row to a run.
     static __device__ OneRun runOf(const Row& row, uint32_t rowHeads)
     {
         OneRun run;
@@ -157,15 +158,15 @@ public:
         Row rows[kRows];
         uint32_t heads[kRows];
 
-        // Returns the run of the warp's elements.
+        // Combines the warp's elements to a run.
         __device__ OneRun warp() const
         {
             OneRun run;
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 const OneRun own = runOf(rows[row], heads[row]);
-                // If there are segments, the order matters, so rows of the warp are joined one by
-                // one. Otherwise each lane joins its own rows first, which needs a single warpRun.
+                // With segments the order matters, so rows of the warp are joined one by one.
+                // Otherwise each lane joins its own rows first, and a single warpRun is enough.
                 run = join(run, Segmented ? warpRun(own) : own);
             }
             return Segmented ? run : warpRun(run);
@@ -180,8 +181,8 @@ public:
             for (uint32_t row = 0; row < kRows; ++row)
                 elements.rows[row] = load(row);
         } else {
-            // This loads whole rows without branches, so that all loads are in flight together, and
-            // then the elements of the row that is not whole.
+            // Whole rows are loaded without branches, so that all loads are in flight together. The
+            // elements of the incomplete row are loaded afterwards.
             const Value* input = pointerFrom<const Value>(m_params->input_) + base();
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
@@ -218,8 +219,8 @@ public:
         }
     }
 
-    // Returns the run of the whole tile; the whole block calls this. It goes row by row, which
-    // takes few registers, because it is rarely needed.
+    // Combines all elements of the tile to a run; the whole block calls this. It is rarely needed,
+    // so it goes row by row, which takes few registers.
     __device__ OneRun run(Shared& shared) const
     {
         OneRun run, total;
@@ -253,7 +254,7 @@ private:
     }
 
     __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kElements; }
-    // Returns the element of the tile at which this thread's elements of a row start.
+    // Returns the index in the tile of this thread's first element of a row.
     static __device__ uint32_t rowStart(uint32_t row)
     {
         return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
@@ -262,7 +263,7 @@ private:
     const ScanParams* m_params;
     uint32_t m_size;
     bool m_aligned; // input and output are 16-byte aligned
-    bool m_wide;    // as m_aligned, and the tile is whole
+    bool m_wide;    // m_aligned, and the tile is whole
 };
 
 // Stores the result of the command. A key is turned into the element that has it.
@@ -273,7 +274,7 @@ __device__ inline void storeResult(const ScanParams& params, typename Op::Value 
     *pointerFrom<typename Op::Value>(params.total) = value;
 }
 
-// Partial results, one for each block, stand in scratch where a look-back has its states. A partial
+// Scratch has a partial result for each block, where a look-back would have its states. A partial
 // result is a Run in two words: its value and its head flag, or a 64-bit value alone.
 
 template <typename Op, bool Segmented>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The memory of the tables of shaders/lib/kernels/slots.h, which is shared memory here: a byte for
+// The memory of the tables of shaders/lib/kernels/slots.h. Here that is shared memory: a byte for
 // each of the 2^log slots, and a word for each symbol.
 #pragma once
 

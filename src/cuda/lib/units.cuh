@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Copies bytes at any alignment, in words of 4 bytes and units of 16 bytes that are aligned at the
-// destination. A word or unit takes two aligned loads, a funnel shift and one store.
-// shaders/lib/units.glsl stores single bytes by atomics on their words if 8-bit storage is missing.
-// It has no loadAhead(), whose hint to the L2 cache is an instruction of NVIDIA's.
+// destination. A word or unit takes two aligned loads, a funnel shift and one store. Where 8-bit
+// storage is missing, shaders/lib/units.glsl stores single bytes by atomics on their words. It has
+// no loadAhead(), because only NVIDIA's instructions have that hint to the L2 cache.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// `low` and, behind it, `high` are 32 bytes. Returns 16 of them, from byte `shift` (0 .. 15) on.
+// Joins `low` and `high` to 32 bytes, and returns the 16 bytes from byte `shift` (0 .. 15) on.
 __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
 {
     if ((shift & 8) != 0) {
@@ -28,7 +28,7 @@ __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
                       __funnelshift_r(low.z, low.w, bits), __funnelshift_r(low.w, high.x, bits));
 }
 
-// Returns the `bytes` bytes at `source`, at most 16; `source` may have any alignment.
+// Returns the `bytes` bytes at `source`, at most 16. `source` may have any alignment.
 __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
 {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -41,8 +41,8 @@ __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Loads a value, with a hint that lets the L2 cache fetch the 256 bytes around it, because they
-// will be read soon.
+// Loads a value. A hint makes the L2 cache fetch the 256 bytes around it, because they will be read
+// soon.
 __device__ inline uint32_t loadAhead(const uint32_t* source)
 {
 #if __CUDA_ARCH__ >= 800
@@ -99,7 +99,7 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
     }
 }
 
-// Does the same as storeUnit if `from` and `to` are multiples of 4.
+// Stores bytes [from, to) like storeUnit, but `from` and `to` must be multiples of 4.
 __device__ inline void storeWords(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {

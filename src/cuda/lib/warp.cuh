@@ -15,9 +15,9 @@ constexpr uint32_t kAllLanes = 0xffffffffu;
 __device__ inline uint32_t laneIndex() { return threadIdx.x % kWarpSize; }
 __device__ inline uint32_t warpIndex() { return threadIdx.x / kWarpSize; }
 
-// Returns the number of the processor's slot in which the warp runs (the register %warpid); modulo
-// 4 it is the number of the warp's scheduler. It may change while the warp runs, so it is only good
-// for spreading work.
+// Returns the processor's slot in which the warp runs (the register %warpid). Modulo 4, it is the
+// number of the warp's scheduler. It may change while the warp runs, so it is only good for
+// spreading work.
 __device__ inline uint32_t warpSlot()
 {
     uint32_t slot;
@@ -25,14 +25,14 @@ __device__ inline uint32_t warpSlot()
     return slot;
 }
 
-// Returns `value`, which must be uniform in the warp. The shuffle from lane 0 makes this known to
-// the compiler, which cannot tell it of, for example, threadIdx.x / 32. In control flow that
-// depends on a value that may differ between lanes, the compiler tests for absent lanes before each
-// vote and shuffle.
+// Returns `value`, which must be uniform in the warp. The shuffle from lane 0 tells the compiler
+// that it is uniform, which the compiler cannot see for threadIdx.x / 32, for example. If control
+// flow depends on a value that the compiler does not know to be uniform, the compiler tests for
+// absent lanes before each vote and shuffle.
 __device__ inline uint32_t uniform(uint32_t value) { return __shfl_sync(kAllLanes, value, 0); }
 
-// selectIf returns bits != 0 ? a : b, and ballotIf the ballot of bits != 0. In C++, a test of a bit
-// that is used more than once is compiled to a shift, a mask and a comparison; the PTX below
+// selectIf returns bits != 0 ? a : b, and ballotIf the ballot of bits != 0. If a C++ program tests
+// a bit more than once, the compiler makes a shift, a mask and a comparison for it; the PTX below
 // becomes one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
@@ -61,12 +61,13 @@ __device__ inline uint32_t highestBit(uint32_t mask)
     return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
 }
 
-// Returns the sum over this lane and those below it; only lanes 0 .. Lanes - 1 have a valid result.
+// Returns the sum over this lane and all lanes below it. Only lanes below `Lanes` have a valid
+// result.
 template <uint32_t Lanes = kWarpSize>
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
-    // The shuffle itself tells whether there is a lane below. That takes half the instructions of a
-    // comparison and a selection.
+    // The shuffle itself tells whether there is a lane `distance` below. Using that takes half the
+    // instructions of a comparison and a selection.
 #pragma unroll
     for (uint32_t distance = 1; distance < Lanes; distance *= 2) {
         asm volatile(
@@ -78,7 +79,7 @@ __device__ inline uint32_t warpInclusiveSum(uint32_t value)
     return value;
 }
 
-// These return the sum and the maximum over all lanes.
+// warpSum and warpMax return the sum and the maximum over all lanes.
 __device__ inline uint32_t warpSum(uint32_t value)
 {
 #pragma unroll
@@ -107,8 +108,8 @@ struct WarpPrefix {
     uint32_t total;  // the sum over all warps
 };
 
-// Returns the sums over the values `warpValue` of the warps. The caller uses two arrays in turn,
-// because threads may still be reading the array of the call before.
+// Returns the sums over the values `warpValue` of the warps. The caller must alternate between two
+// arrays, because threads may still be reading the array of the call before.
 template <uint32_t Warps>
 __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_t (&shared)[Warps])
 {
@@ -123,7 +124,7 @@ __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_
     return prefix;
 }
 
-// Does the same for a caller that has a single array.
+// Does what blockExclusiveSumInTurn does with a single array, at the cost of a second barrier.
 template <uint32_t Warps>
 __device__ inline WarpPrefix blockExclusiveSum(uint32_t warpValue, uint32_t (&shared)[Warps])
 {

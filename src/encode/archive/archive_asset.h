@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An asset as the archive writer receives it, and the checks of what the caller passes.
+// An asset as the archive writer receives it, and checks of the caller's arguments.
 #pragma once
 
 #include <sluice/sluice_archive.h>
@@ -38,7 +38,8 @@ struct Segments {
     }
 };
 
-// Holds what the index says of an asset, which the writer encodes or receives as encoded tiles.
+// Holds what the archive's index says about an asset, no matter if the writer encodes the asset's
+// tiles or receives them encoded.
 struct AssetHead {
     std::string_view name;
     uint32_t type;
@@ -46,11 +47,12 @@ struct AssetHead {
     const uint8_t* parameters;
     uint32_t parameterSize;
     bool triesFilters;      // some tiles may be stored without their filter
-    uint32_t newCodecs = 0; // an item that names these is added to the parameters; 0: none is
+    uint32_t newCodecs = 0; // bit set of codecs: an item that names them is added to the parameters
 };
 
 constexpr uint32_t kCodecsItemBytes = kItemHead + 4;
-// Codecs that a block of parameters must name (docs/format.md, 4.5), a bit each.
+// The set of codecs, a bit for each, that an asset must name in its parameters if one of its tiles
+// uses them (docs/format.md, 4.5).
 constexpr uint32_t kNamedCodecs = 1u << SLUICE_CODEC_ZSTD;
 
 inline bool triesFilters(const SluiceEncodedAssetInfo& info) { return info.filterTrial != 0; }
@@ -63,7 +65,8 @@ inline bool triesFilters(const SluiceArchiveAssetInfo& info)
                                                    });
 }
 
-// The assets that share an extent. The list is empty if the extent belongs to a single asset.
+// The parts of a share: several assets whose bytes lie one after the other in common tiles. The
+// list is empty for an asset with tiles of its own.
 struct Parts {
     const SluiceArchivePart* list = nullptr;
     uint32_t count = 0;
@@ -99,8 +102,8 @@ AssetHead headOf(const Info& info, Parts parts = {})
             triesFilters(info)};
 }
 
-// Returns the item that describes the segment's filter, or NULL if there is none. The writer must
-// have accepted the asset, since offsets are not checked here.
+// Returns the item of the parameter block that describes the segment's filter, or NULL if there is
+// none. filterOffset is not checked here: that happens when the writer accepts the asset.
 inline const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info,
                                    const SluiceArchiveSegment& segment)
 {
@@ -109,8 +112,8 @@ inline const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info,
                : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
 }
 
-// Returns whether isAny is true of the kind of any item of a parameter block. The caller has
-// checked the block.
+// Returns whether a parameter block has an item whose kind makes isAny(kind) true. The block must
+// be valid, since sizes of items are not checked here.
 template <class IsAny>
 bool hasItem(const uint8_t* items, uint32_t size, IsAny isAny)
 {
@@ -123,7 +126,7 @@ inline bool namesCodecs(const uint8_t* items, uint32_t size)
     return hasItem(items, size, [](uint32_t kind) { return kind == kCodecsItem; });
 }
 
-// Returns the codecs of segments or tiles, a bit each.
+// Returns the codecs that segments or tiles use, as a bit set. Empty segments do not count.
 template <class Item>
 uint32_t codecsOf(const Item* items, uint32_t count)
 {
@@ -132,13 +135,14 @@ uint32_t codecsOf(const Item* items, uint32_t count)
         codecs |= items[i].size != 0 ? 1u << items[i].codec : 0;
     return codecs;
 }
-// Completes the head of an asset whose parameters have been accepted.
+// Returns a copy of the head for an asset whose tiles use `codecs`. Sets newCodecs to those of them
+// that the archive must name, unless the asset's parameters, which must be valid, name codecs.
 inline AssetHead withCodecs(AssetHead head, uint32_t codecs)
 {
     if (!namesCodecs(head.parameters, head.parameterSize)) head.newCodecs = codecs & kNamedCodecs;
     return head;
 }
-// Returns the items of the asset's parameter block.
+// Returns the items of the asset's parameter block: the caller's, then one that names newCodecs.
 inline std::vector<uint8_t> itemsOf(const AssetHead& head)
 {
     std::vector<uint8_t> items(head.parameters, head.parameters + head.parameterSize);
@@ -150,12 +154,13 @@ inline std::vector<uint8_t> itemsOf(const AssetHead& head)
     return items;
 }
 
-// Returns whether a parameter block has items, all of which are filters.
+// Returns whether a parameter block has items, and all of them are filters.
 inline bool areFilters(const uint8_t* items, uint32_t size)
 {
     return size != 0 && !hasItem(items, size, [](uint32_t kind) { return kind != kFilterItem; });
 }
-// Returns whether all items of a parameter block are about tiles.
+// Returns whether all items of a parameter block describe tiles. The block of a share (tiles that
+// several assets use) may not have other items.
 inline bool areOfTiles(const uint8_t* items, uint32_t size)
 {
     return !hasItem(items, size,

@@ -14,9 +14,9 @@ namespace sluice {
 namespace {
 
 constexpr SluiceGstdEncoderInfo kEncoder = {12, 0};
-// A piece has at least kLeastPiece bytes and ends after the next name whose hash is a multiple of
-// kEndingNames. So a change of some entries only changes the pieces that hold them, and a patch
-// carries only those pieces.
+// The index is cut into pieces by its contents: a piece ends when it has kLeastPiece bytes and the
+// hash of its last name is a multiple of kEndingNames. So changed entries change only the pieces
+// that hold them, and a patch carries only those pieces.
 constexpr uint32_t kEndingNames = 256, kLeastPiece = 4096;
 
 class Coder {
@@ -46,7 +46,8 @@ private:
             m_coded.push_back(uint8_t(value | 128));
         m_coded.push_back(uint8_t(value));
     }
-    // Adds the signed difference between `value` and `from` in zigzag form.
+    // Adds `value` minus `from` in zigzag form: twice the absolute value of the difference, less 1
+    // if the difference is negative.
     void addNear(uint64_t value, uint64_t from)
     {
         const uint64_t difference = value - from;
@@ -72,8 +73,8 @@ void Coder::addName(std::string_view name)
     m_name = name;
 }
 
-// `place` is the index that the entry has in the archive, `next` the index of the entry whose
-// extent comes after this one's, `share` the index of the share that a part belongs to.
+// Adds the entry m_table[number]. place: the entry's index in the archive; share: for a part of a
+// share, the index of that share; next: the index of the entry whose tiles come next in the file.
 void Coder::addEntry(uint32_t number, uint32_t place, uint64_t share, uint64_t next)
 {
     const uint8_t* entry = &m_table[size_t(number) * assetBytes];
@@ -104,15 +105,15 @@ void Coder::addEntry(uint32_t number, uint32_t place, uint64_t share, uint64_t n
 }
 
 // Appends a piece in compressed form, or plain if compression gains nothing. A reader refuses a
-// piece that expands by more than kMaxIndexRatio. So a piece that compresses further is padded with
-// zeros, which have no meaning.
+// piece that expands by more than kMaxIndexRatio, so a piece that compresses better is padded with
+// zeros, which the decoder ignores.
 void packPiece(SluiceGstdEncoder encoder, const uint8_t* bytes, size_t size,
                std::vector<uint8_t>& packed)
 {
     std::vector<uint8_t> tile(sluiceGstdTileBound(size));
     size_t taken = 0;
     if (sluiceEncodeGstdTile(encoder, bytes, size, tile.data(), tile.size(), &taken) != SLUICE_OK)
-        throw std::bad_alloc(); // nothing else can go wrong here
+        throw std::bad_alloc(); // the only possible error
     tile.resize(taken);
     tile.resize(std::max(taken, size_t(divideUp<size_t>(size, kMaxIndexRatio))));
     if (tile.size() >= size) tile.assign(bytes, bytes + size);

@@ -9,9 +9,10 @@
 
 namespace sluice {
 
-// Codes the index in its short form, compresses it piece by piece, and returns the result.
-//   entries    entries of assets, shares and parts in the order of their extents; the parts of a
-//              share follow the share and hold its index at assetTileChecksum
+// Codes the index, compresses the coded form piece by piece, and returns the result.
+//   entries    entries of assets, of shares (tiles for several assets) and of parts (these assets),
+//              in the order of their tiles in the file; the parts of a share follow the share, and
+//              their field assetTileChecksum holds its index
 //   names      the names of all entries
 //   blocks     the parameter blocks
 //   order      indices of the assets and parts, in the order of their names

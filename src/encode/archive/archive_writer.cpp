@@ -3,7 +3,7 @@
 // the assets were added, and the tiles of an asset are in the order of their bytes. So the same
 // calls give the same archive with any number of threads.
 //
-// The writer reads tiles ahead into the pool, also those of later assets, and always writes the
+// The writer reads tiles ahead into the pool, even tiles of later assets, and always writes the
 // oldest tile next. So an asset's offset in the file is known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_float.h>
@@ -20,12 +20,12 @@
 namespace sluice {
 namespace {
 
-// A cryptographic hash is random in all of its bytes, so some of them are a hash too.
+// The map needs a hash of a digest. Its first 8 bytes serve as one, because a digest looks random.
 struct HashOfDigest {
     size_t operator()(const Digest& digest) const { return size_t(loadLe64(digest.data())); }
 };
 
-constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // collected, then written together
+constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // m_records is written when full
 
 class ArchiveWriter {
 public:
@@ -38,7 +38,7 @@ public:
     SluiceStatus add(const SluiceEncodedAssetInfo& info, Parts parts);
     SluiceStatus finish(SluiceArchiveStats* stats);
 
-    SluiceStatus failure = SLUICE_OK; // the first one is final
+    SluiceStatus failure = SLUICE_OK; // the first failure, which is final
     bool finished = false;
 
 private:
@@ -71,32 +71,33 @@ private:
     SluiceArchiveWriterInfo m_info;
     TilePool m_pool;
     std::vector<uint8_t> m_entries;    // the asset table
-    std::vector<uint8_t> m_successors; // the order of extents, if it is not that of the names
+    std::vector<uint8_t> m_successors; // order of the tiles in the file; empty: that of the names
     std::vector<uint8_t> m_blocks;     // parameter blocks
     std::string m_names;
     std::vector<uint8_t> m_coded; // the stored index, if it is packed
     uint32_t m_codedSize = 0;
-    // Per entry: flags of what in its parameters no tile so far needs.
-    static constexpr uint8_t kFilters = 1, kCodecs = 2; // filters on trial; the item that was added
+    // For each entry, which of its parameters no tile has needed so far, as flags: filters that are
+    // only tried, and the item that names codecs. Such parameters are left out at the end.
+    static constexpr uint8_t kFilters = 1, kCodecs = 2;
     std::vector<uint8_t> m_unused;
     uint32_t m_entryCount = 0; // assets, shares, and the parts that follow each share
     uint32_t m_shareCount = 0;
-    uint32_t m_lastBlock = kNoParameters; // offset in m_blocks
+    uint32_t m_lastBlock = kNoParameters; // offset of the last block in m_blocks
     uint64_t m_parameterBytes = 0;        // sum over all assets; at most kMaxParameterBytes
     SluiceArchiveStats m_stats = {};
 
-    // The state of writing.
+    // How far the data are written.
     uint64_t m_position = headerBytes; // end of the data, always 16-byte aligned
-    uint32_t m_placedAssets = 0;       // entries that have their offset
-    // If equal tiles are stored once: the offset in the file of each tile's stored bytes, by their
-    // digest. Nobody can construct two tiles with the same digest, so tiles with equal digests are
-    // equal.
+    uint32_t m_placedAssets = 0;       // entries whose file offset is known
+    // The file offset of each tile's stored bytes, by their digest; used if equal tiles are stored
+    // only once. Nobody can construct two tiles with the same digest, so equal digests mean equal
+    // tiles.
     std::unordered_map<Digest, uint64_t, HashOfDigest> m_tilePlaces;
-    // The members below belong to the extent that was placed last.
+    // The members below belong to the asset or share whose tiles are being written.
     uint32_t m_tilesWritten = 0;
     std::vector<uint8_t> m_records; // tile records that are not written yet
-    uint64_t m_recordsWritten = 0;  // bytes
-    uint64_t m_outputOffset = 0;    // decoded bytes of the extent's tiles so far
+    uint64_t m_recordsWritten = 0;  // bytes of written records
+    uint64_t m_outputOffset = 0;    // decoded bytes of the tiles so far
     Xxh32 m_recordHash = {};
 };
 
@@ -129,13 +130,13 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
-// Checks an asset's parameter block and adds its size to two sums, which are limited: `held` is the
-// size of the blocks as the archive stores them; `counted` counts a block once for each asset that
-// uses it.
+// Checks an asset's parameter block and adds its size to two sums, which have limits. In `held`
+// each block counts as often as the archive stores it, in `counted` once for each asset that uses
+// it.
 bool ArchiveWriter::acceptsParameters(const AssetHead& head, uint64_t& held,
                                       uint64_t& counted) const
 {
-    // The writer may add an item to the parameters of any asset.
+    // Also count the item that names codecs, since the writer may add it to any asset.
     held += uint64_t(head.parameterSize) + kCodecsItemBytes + 4;
     counted += head.parameterSize + kCodecsItemBytes;
     if (held > SLUICE_ARCHIVE_MAX_BLOCK_BYTES || counted > kMaxParameterBytes) return false;
@@ -155,8 +156,9 @@ bool ArchiveWriter::acceptsName(std::string_view name) const
            (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_entryCount, name));
 }
 
-// Checks the parts of a share. They must be in the order of their names. Laid one behind the other,
-// each at a multiple of kPartAlignment, they must fill exactly the content of the share's tiles.
+// Checks the parts of a share. They must be in the order of their names. Placed one behind the
+// other, each at the next multiple of kPartAlignment, they must fill the decoded bytes of the share
+// exactly.
 bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
 {
     uint64_t end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
@@ -206,7 +208,8 @@ bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) con
     return size == info.size;
 }
 
-// Returns the offset of the asset's parameter block. Consecutive assets with equal blocks share it.
+// Returns the offset in m_blocks of the asset's parameter block. The block is added unless the
+// block that was added last is equal to it.
 uint32_t ArchiveWriter::addParameters(const AssetHead& head)
 {
     const std::vector<uint8_t> items = itemsOf(head);
@@ -223,9 +226,9 @@ uint32_t ArchiveWriter::addParameters(const AssetHead& head)
     return m_lastBlock;
 }
 
-// Removes the filters of assets of which no tile became smaller by its filter, and items that name
-// codecs that no tile has. Consecutive assets that keep equal blocks share one. Offsets of blocks
-// ascend.
+// Rebuilds m_blocks without the parameters that no tile needs: the filters of an asset if no tile
+// became smaller with them, and added items that name codecs which no tile uses. Consecutive assets
+// with equal blocks use the same block. Offsets of blocks ascend.
 void ArchiveWriter::dropParameters()
 {
     std::vector<uint8_t> blocks;
@@ -274,7 +277,7 @@ void ArchiveWriter::addEntry(const AssetHead& head, uint64_t tileCount, uint32_t
     const uint32_t number = m_entryCount;
     uint8_t* to = newEntry(head);
     storeLe32(to + assetTileCount, uint32_t(tileCount));
-    // This is the checksum of no records; it is replaced if the asset has any.
+    // This is the checksum of an empty list of records. It is replaced if the asset has records.
     storeLe32(to + assetTileChecksum, xxh32(nullptr, 0, 0));
     to[assetTileSizeLog2] = uint8_t(tileSizeLog2);
     m_stats.tileCount += tileCount;
@@ -292,6 +295,7 @@ void ArchiveWriter::addEntry(const AssetHead& head, uint64_t tileCount, uint32_t
     }
 }
 
+// Adds the entry of a part: an asset whose bytes begin at `offset` of a share's decoded bytes.
 // `share` is the index of the share's entry before entries are sorted by name.
 void ArchiveWriter::addPart(const SluiceArchivePart& part, uint64_t offset, uint32_t share)
 {
@@ -380,7 +384,8 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
         tile.segment = {};
         tile.segment.codec = SluiceCodec(given.codec);
         tile.segment.filterOffset = given.filterOffset;
-        // writeTile only looks whether the description is empty, so one byte stands for any filter.
+        // writeTile only checks whether `filter` is empty, so one byte stands for a filter of any
+        // kind.
         tile.filter.assign(given.filterOffset == 0 ? 0 : 1, 0);
         tile.isEncoded = true;
         tile.checksum = given.checksum;
@@ -392,9 +397,9 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
     return SLUICE_OK;
 }
 
-// Gives the current position to the entries before `end` that have no offset yet. Only the last of
-// them can have tiles: the others are empty assets, or parts. A part is skipped, because it already
-// has its offset inside its share.
+// Sets the file offset of all entries before `end` that have none yet to the current end of the
+// file. Only the last of them can have tiles: the others are empty assets, or parts. A part is
+// skipped, because it already has an offset, which counts from the start of its share.
 void ArchiveWriter::placeAssets(uint32_t end)
 {
     for (; m_placedAssets < end; ++m_placedAssets)
@@ -465,7 +470,8 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     return status;
 }
 
-// Finds the place of the tile's stored bytes in the file. Writes them if no earlier tile has them.
+// Sets `place` to the file offset of the tile's stored bytes. Writes the bytes, unless an equal
+// tile has been written before.
 SluiceStatus ArchiveWriter::placeTile(TilePool::Tile& tile, uint64_t& place)
 {
     const uint32_t storedSize = tile.storedSize();
@@ -487,14 +493,14 @@ SluiceStatus ArchiveWriter::placeTile(TilePool::Tile& tile, uint64_t& place)
     return write(place, bytes.data(), padded);
 }
 
-// Writes the collected records of the asset that was placed last, and the padding after them, to
-// the room that was left before its data.
+// Writes the tile records that have been collected for the current asset, padded to the alignment.
+// They go to the room that was reserved before the asset's tiles.
 SluiceStatus ArchiveWriter::flushRecords()
 {
     const uint64_t offset = loadLe64(entry(m_placedAssets - 1) + assetOffset) + m_recordsWritten;
     m_recordHash.add(m_records.data(), m_records.size());
     m_recordsWritten += m_records.size();
-    // A full batch is aligned, so only the last one is padded.
+    // A full batch is a multiple of the alignment, so only the last batch is padded.
     m_records.resize(size_t(alignArchive(m_records.size())));
     const SluiceStatus status = write(offset, m_records.data(), m_records.size());
     m_records.clear();
@@ -520,8 +526,8 @@ std::vector<uint32_t> ArchiveWriter::orderOfNames()
     return order;
 }
 
-// Sorts the table and the names. If the extents are in another order, m_successors receives that
-// order.
+// Sorts the table and the names. If the tiles are in another order in the file, stores that order
+// in m_successors.
 void ArchiveWriter::sortByName(const std::vector<uint32_t>& order)
 {
     std::vector<uint32_t> place(m_entryCount);

@@ -17,7 +17,7 @@ class ZstdSource {
 public:
     ZstdSource(const uint8_t* frames, size_t size) : m_reader(frames, size) {}
 
-    // size: of the content.
+    // Must be called before read(). `size` is the number of bytes that all frames decode to.
     SluiceStatus begin(uint64_t size)
     {
         m_left = size;
@@ -32,7 +32,7 @@ public:
             const size_t before = m_content.size();
             const SluiceStatus status = m_reader.next(m_content, m_matches);
             if (status != SLUICE_OK) return status;
-            if (m_content.size() == before) return SLUICE_ERROR_FORMAT; // less than the frames say
+            if (m_content.size() == before) return SLUICE_ERROR_FORMAT; // less than measured
         }
         std::memcpy(bytes, m_content.data() + m_used, size);
         m_used += size;
@@ -40,7 +40,7 @@ public:
         return m_left == 0 ? finish() : SLUICE_OK;
     }
 
-    // Delivers the matches of the tile that was read last. A match that crosses the tile's end is
+    // Returns the matches of the tile that was read last. A match that crosses the tile's end is
     // cut there and continues in the next tile.
     uint32_t matches(uint64_t position, uint32_t size, SluiceGstdMatch* matches)
     {
@@ -62,8 +62,8 @@ public:
     }
 
 private:
-    // Checks that nothing is left but empty blocks, the last of which may carry a checksum. The
-    // matches of the tile that was read last stay valid.
+    // Checks that the frames end after this tile: only empty blocks may be left, and a checksum,
+    // which is compared. Keeps the matches of the tile that was read last.
     SluiceStatus finish()
     {
         const size_t before = m_content.size();

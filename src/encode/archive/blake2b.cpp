@@ -45,7 +45,7 @@ inline void mix(uint64_t& a, uint64_t& b, uint64_t& c, uint64_t& d, uint64_t x, 
 Blake2b::Blake2b()
 {
     std::copy(std::begin(kStart), std::end(kStart), m_state);
-    // The parameters are fan-out 1, depth 1, no key, and the size of the output.
+    // The parameter word: fan-out 1, depth 1, no key, and the size of the output in bytes.
     m_state[0] ^= 0x01010000 ^ sizeof(Digest);
 }
 
@@ -77,7 +77,7 @@ void Blake2b::add(const void* bytes, size_t size)
 {
     const uint8_t* from = static_cast<const uint8_t*>(bytes);
     while (size != 0) {
-        if (m_used == sizeof m_block) { // not earlier: finish() compresses the last block
+        if (m_used == sizeof m_block) { // not earlier, since finish() compresses the last block
             m_count += sizeof m_block;
             compress(m_block, false);
             m_used = 0;

@@ -22,7 +22,7 @@ constexpr uint32_t kPatchPrefixBytes = 16u << 20; // limit: old bytes that a dif
 constexpr uint32_t kPatchStartBytes = 64;         // first old bytes, which identify the old file
 constexpr uint32_t kPatchMaxListBytes = 1u << 26; // limit: the uncompressed list of operations
 
-// Reads exactly `size` bytes, which lie inside the file. PatchRead and PatchWrite may throw.
+// PatchRead reads exactly `size` bytes, which lie inside the file. Both functions may throw.
 using PatchRead = std::function<void(uint64_t offset, void* bytes, size_t size)>;
 using PatchWrite = std::function<void(uint64_t offset, const void* bytes, size_t size)>;
 
@@ -36,14 +36,14 @@ struct PatchFile {
 struct PatchPart {
     uint64_t offset;
     uint32_t size;
-    bool isTable; // new file only: it differs from the bytes at likeOffset by few small numbers
+    bool isTable; // new file only: stored as bytewise differences from likeOffset
     // New file only: where the old file has similar bytes; likeSize is 0 if it has none. With
     // isTable, likeSize equals `size`.
     uint64_t likeOffset, likeSize;
 };
 
 struct PatchStats {
-    uint64_t copied = 0, carried = 0; // bytes of the new file: copied from the old one, others
+    uint64_t copied = 0, carried = 0; // bytes of the new file that are copied, and all others
     uint64_t patchSize = 0;
     uint32_t operations = 0;
 };

@@ -40,8 +40,8 @@ private:
     uint64_t m_oldEnd = 0;
 };
 
-// Reads a number, which is stored with seven bits per byte, the lowest first; bit 7 says that
-// another byte follows. An encoding that is longer than necessary is refused.
+// Reads a number that is stored with seven bits per byte, the lowest first. Bit 7 of a byte says
+// that another byte follows. An encoding that is longer than necessary is refused.
 bool ListReader::number(uint64_t& value)
 {
     value = 0;
@@ -87,13 +87,14 @@ bool ListReader::next(PatchOperation& operation)
     return true;
 }
 
-// Decodes a frame of exactly `size` bytes.
+// Decodes Zstandard frames, all with the same context of libzstd.
 class FrameReader {
 public:
     FrameReader() : m_context(ZSTD_createDCtx(), ZSTD_freeDCtx)
     {
         if (m_context == nullptr) throw std::bad_alloc();
     }
+    // Decodes a frame into `bytes`. Returns false unless it decodes to exactly `size` bytes.
     // `prefix` is NULL, or the bytes before the content, from which the frame may copy.
     bool decode(const Bytes& frame, const Bytes* prefix, size_t size, Bytes& bytes)
     {
@@ -142,8 +143,8 @@ private:
     Bytes m_list, m_frame, m_prefix, m_bytes;
     FrameReader m_frames;
     WholeChecksum m_checksum;
-    uint64_t m_position = 0;            // in the new file
-    uint64_t m_data = patchHeaderBytes; // in the patch
+    uint64_t m_position = 0;            // offset in the new file
+    uint64_t m_data = patchHeaderBytes; // offset in the patch
 };
 
 bool PatchApplier::readList()

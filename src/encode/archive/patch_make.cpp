@@ -31,11 +31,11 @@ struct KnownPart {
     }
 };
 
-// However few bytes follow a prefix, zstd indexes all of the prefix, at 6 MB/s on level 19 and 40
-// MB/s on level 12. A file in which known and new bytes alternate would need many prefixes. So the
-// sum of their sizes is limited. At the level that was asked for, prefixes may have kSlowBytes and
-// twice the size of the new file; after that, at kQuickLevel, kQuickBytes and four times this size.
-// After that no prefix is used.
+// zstd indexes the whole prefix (the old bytes that a frame refers to) for each frame, at 6 MB/s on
+// level 19 and 40 MB/s on level 12, however few bytes the frame has. A file in which known and new
+// bytes alternate needs many prefixes, so their total size is limited. At the requested level
+// prefixes may have kSlowBytes plus twice the size of the new file, then at kQuickLevel kQuickBytes
+// plus four times that size. After that no prefix is used.
 constexpr uint64_t kSlowBytes = 16u << 20, kQuickBytes = 64u << 20;
 constexpr int kQuickLevel = 12;
 
@@ -54,15 +54,15 @@ public:
         ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, level);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
-        // With a prefix, zstd also searches for long matches: data that hardly compresses has no
-        // others.
+        // With a prefix, also search for long matches: data that hardly compresses has no other
+        // matches.
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_enableLongDistanceMatching,
                                prefix.empty() ? 0 : 1);
         if (!prefix.empty()) ZSTD_CCtx_refPrefix(m_context.get(), prefix.data(), prefix.size());
         m_frame.resize(ZSTD_compressBound(bytes.size()));
         const size_t size = ZSTD_compress2(m_context.get(), m_frame.data(), m_frame.size(),
                                            bytes.data(), bytes.size());
-        if (ZSTD_isError(size)) throw std::bad_alloc(); // nothing else can go wrong here
+        if (ZSTD_isError(size)) throw std::bad_alloc(); // the only possible error
         m_frame.resize(size < bytes.size() ? size : 0);
         return m_frame;
     }
@@ -110,16 +110,16 @@ private:
     Compressor m_compressor;
     std::vector<KnownPart> m_known;
     WholeChecksum m_checksum;
-    uint64_t m_position = patchHeaderBytes; // in the patch
+    uint64_t m_position = patchHeaderBytes; // offset in the patch
     uint64_t m_oldEnd = 0;                  // the end of the last copy or sum in the old file
     Bytes m_list;
-    PatchOperation m_last = {};      // the last one, not in the list yet; size 0: none
+    PatchOperation m_last = {};      // the last operation, not in m_list yet; size 0: none
     Bytes m_part, m_other, m_prefix; // the current part; the old bytes compared with it; a prefix
     Bytes m_pending;                 // bytes that are nowhere in the old file
-    uint64_t m_likeOffset = 0, m_likeSize = 0; // old bytes that are like the pending ones
-    uint64_t m_pendingFrom = 0,
-             m_likeFrom = 0; // offsets in the new file: of the first pending byte, and of the
-                             // first byte with the current m_likeOffset
+    uint64_t m_likeOffset = 0, m_likeSize = 0; // similar range of the old file
+    // Offsets in the new file. m_pending begins at m_pendingFrom. The byte at m_likeFrom
+    // corresponds to the byte at m_likeOffset of the old file.
+    uint64_t m_pendingFrom = 0, m_likeFrom = 0;
 };
 
 void PatchMaker::learn(const std::vector<PatchPart>& parts)
@@ -177,10 +177,10 @@ void PatchMaker::addOperation(const PatchOperation& operation)
     (operation.kind == PatchKind::copy ? m_stats.copied : m_stats.carried) += operation.size;
 }
 
-// The caller has read the part's bytes into m_part.
+// Copies a part from the old file if that file has the same bytes. m_part holds the part's bytes.
 bool PatchMaker::copyKnown(const PatchPart& part)
 {
-    // Prefer the place where the last copy ended: the two operations then become one.
+    // Prefer a copy that continues the last copy, because the two then become one operation.
     const uint64_t goesOn = m_last.size != 0 && m_last.kind == PatchKind::copy
                                 ? m_last.oldOffset + m_last.size
                                 : m_oldEnd;
@@ -196,7 +196,7 @@ bool PatchMaker::copyKnown(const PatchPart& part)
     if (!fits()) return false;
     m_other.resize(part.size);
     m_old.read(found->offset, m_other.data(), m_other.size());
-    if (m_other != m_part) return false; // two parts with the same hash
+    if (m_other != m_part) return false; // different bytes with the same hash
     flushPending();
     addOperation({PatchKind::copy, part.size, found->offset, 0, 0});
     return true;
@@ -232,8 +232,8 @@ void PatchMaker::pend(const PatchPart& part)
 void PatchMaker::flushPending()
 {
     if (m_pending.empty()) return;
-    // If the similar range is longer than a prefix may be, the prefix is a piece of the range. Its
-    // middle lies, if possible, at the place that corresponds to the first pending byte.
+    // The prefix is the old range similar to the pending bytes. If it is too long, use a piece of
+    // it, centred if possible on the byte that corresponds to the first pending byte.
     uint64_t from = m_likeOffset, size = m_likeSize;
     const bool isQuick = std::min<uint64_t>(size, kPatchPrefixBytes) > m_slowLeft;
     uint64_t& left = isQuick ? m_quickLeft : m_slowLeft;

@@ -115,7 +115,7 @@ SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const
 
 namespace {
 
-// Returns what most of a tile's filtered bytes are.
+// Returns which kind of content (GstdContent) most bytes of a filtered tile have.
 GstdContent contentOf(const std::vector<uint8_t>& filter, uint32_t size)
 {
     uint32_t sums[uint32_t(GstdContent::count)] = {}, end = 0;

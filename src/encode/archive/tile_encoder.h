@@ -26,11 +26,11 @@ uint32_t nextTileSize(const SluiceArchiveSegment& segment, uint64_t left);
 // Returns the number of tiles of a whole segment.
 uint64_t countTiles(const SluiceArchiveSegment& segment);
 
-// Returns the smallest tileSizeLog2 that an archive may have for the largest tile size of the
+// Returns the smallest tileSizeLog2 of the archive format that covers the tile sizes of all
 // segments.
 uint32_t tileSizeLog2Of(const SluiceArchiveSegment* segments, uint32_t count);
 
-// Keeps an encoder for as long as consecutive tiles have the same parameters.
+// Keeps an encoder, and replaces it only when a tile needs other parameters.
 template <typename Handle, typename Info>
 class KeptEncoder {
 public:
@@ -55,13 +55,14 @@ public:
     ~TileEncoders();
 
     // Encodes a tile with segment.codec. `out` receives the encoded bytes; it becomes empty if the
-    // codec cannot make the tile smaller, as STORE never can. The result depends only on the
-    // segment's parameters and the bytes. `matches`, if not null, are the known matches of a GSTD
-    // tile. May throw std::bad_alloc.
+    // codec cannot make the tile smaller, which is always so for STORE. The result depends only on
+    // the segment's parameters and the bytes. `matches`, if not null, are the known matches of a
+    // GSTD tile. May throw std::bad_alloc.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
-    // Does the same for bytes to which the filter with the description `filter` has been applied.
+    // Encodes a tile that is already filtered, like encode(). `filter` describes the filter that
+    // made `bytes`; a GSTD encoder searches for matches in a way that suits it.
     SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment,
                                 const std::vector<uint8_t>& filter, const uint8_t* bytes,
                                 uint32_t size, std::vector<uint8_t>& out);

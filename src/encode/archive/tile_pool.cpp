@@ -104,7 +104,8 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
         status = encoders.encodeFiltered(tile.segment, tile.filter, tile.filtered.data(), tile.size,
                                          tile.output);
     if (status != SLUICE_OK || tile.segment.filterTrial == 0) return status;
-    // A filter also costs its parameter block, which the archive leaves out if no tile is filtered.
+    // If no tile is filtered, the archive leaves out the parameter block that describes the filter.
+    // So the filter also has to save the bytes of that block.
     const size_t block = 4 + kItemHead + tile.filter.size();
     const uint64_t filteredSize = storedSize(tile.output, tile.size) + block;
     if (matches == nullptr && !encoders.maySave(tile.segment, bytes, tile.size, filteredSize))
@@ -168,7 +169,7 @@ void TilePool::encode(TileEncoders& encoders, Tile& tile) const
     tile.storedKey = hash.finish();
 }
 
-// Sets all that the pool sets in a tile except storedKey, which encode() sets.
+// Sets every result in a tile except storedKey, which encode() sets.
 void TilePool::encodeNew(TileEncoders& encoders, Tile& tile) const
 {
     tile.status = SLUICE_OK;

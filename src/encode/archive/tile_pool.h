@@ -17,20 +17,22 @@ public:
     struct Tile {
         // The user sets these.
         std::vector<uint8_t> input;        // keeps the size of the largest tile that it held
-        uint32_t size = 0;                 // bytes used of input
-        uint32_t asset = 0;                // a tag for the user
+        uint32_t size = 0;                 // how many bytes of `input` are used
+        uint32_t asset = 0;                // any number; the pool ignores it
         SluiceArchiveSegment segment = {}; // codec and its parameters; other members are ignored
         std::vector<uint8_t> filter;       // the filter's description; empty if there is none or
                                            // if the tile is smaller without it
         bool matchesKnown = false;         // GSTD: `matches` holds the tile's matches
         std::vector<SluiceGstdMatch> matches;
-        bool isEncoded = false; // already encoded: user sets checksum, and output or (STORE) input
+        // True if the tile comes encoded. Then the user also sets checksum, and output or, for
+        // STORE, input.
+        bool isEncoded = false;
         // The pool sets these.
         std::vector<uint8_t> filtered;   // the input with the filter applied
         std::vector<uint8_t> output;     // encoded; empty if the input must be stored
         std::vector<uint8_t> unfiltered; // the output without the filter, for the trial
         uint32_t checksum = 0;
-        Digest storedKey = {}; // of the stored bytes, if the pool was started to find equal tiles
+        Digest storedKey = {}; // digest of the stored bytes, if start() asked for it
         bool hasKey = false;   // `key` is set, and the cache was asked for it
         Digest key = {};
         SluiceStatus status = SLUICE_OK;
@@ -44,8 +46,9 @@ public:
 
     ~TilePool();
 
-    // The arguments are as in SluiceArchiveWriterInfo. May throw std::bad_alloc and
-    // std::system_error.
+    // threadCount: worker threads; with 0 or 1 the caller's thread encodes. cache: NULL means none.
+    // equalTilesOnce: equal tiles will be stored once, so their digests are computed. May throw
+    // std::bad_alloc and std::system_error.
     void start(uint32_t threadCount, const SluiceTileCache* cache, bool equalTilesOnce);
 
     bool full() const { return m_submitted - m_released == m_tiles.size(); }
@@ -66,7 +69,7 @@ private:
     const SluiceTileCache* m_cache = nullptr;
     bool m_hashesStored = false;
 
-    std::vector<Tile> m_tiles; // a ring
+    std::vector<Tile> m_tiles; // a ring buffer
     uint64_t m_submitted = 0;  // set by the user's thread, under m_mutex while workers run
     uint64_t m_taken = 0;      // set by workers, under m_mutex
     uint64_t m_released = 0;   // set by the user's thread

@@ -39,7 +39,7 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
         const TilePool::Tile& tile = pool.oldest();
         if (tile.status != SLUICE_OK) return tile.status;
         if (dataSize + tile.output.size() > UINT32_MAX) return SLUICE_ERROR_UNSUPPORTED;
-        // Entry i > 0 is the tile's offset; entry 0 is the last tile's size.
+        // Entry i > 0 of the table is the offset of tile i. Entry 0 is the size of the last tile.
         if (written > 0) storeLe32(table + size_t(written) * 4, uint32_t(dataSize));
         if (written + 1 == tileCount) storeLe32(table, uint32_t(tile.output.size()));
         status = info.write(info.writeUser, head.size() + dataSize, tile.output.data(),

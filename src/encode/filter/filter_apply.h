@@ -17,8 +17,8 @@ bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
 bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size,
                   uint8_t* filtered);
 
-// Filters a tile. Errors: those of the description are FORMAT and VERSION; ARGUMENT if its sections
-// do not fit the tile.
+// Filters a tile. Errors: FORMAT and VERSION (the description is not valid), ARGUMENT (its sections
+// do not fit the tile).
 SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile,
                          uint32_t size, uint8_t* filtered);
 

@@ -41,7 +41,8 @@ size_t FilterTrial::compress(int level, const uint8_t* bytes, size_t size)
 
 namespace {
 
-// A table of log2(1 + i / 256) in units of 1/65536, for the 8 bits below a number's highest bit.
+// Entry i is log2(1 + i / 256) in units of 1/65536. A number's highest bit gives the whole part of
+// its logarithm; the 8 bits below it are the index i for the fraction.
 constexpr uint32_t kMantissaLogs = 256;
 constexpr std::array<uint16_t, kMantissaLogs> makeMantissaLogs()
 {
@@ -59,7 +60,7 @@ uint64_t valueLog(uint32_t value)
     return uint64_t(value) * (log << 16 | kMantissas[(value << (31 - log)) >> 23 & 255]);
 }
 
-// Estimates how many bits an entropy coder that finds no matches needs for these bytes.
+// Estimates how many bits an entropy coder without matches needs for these bytes.
 uint64_t entropy(const uint8_t* bytes, uint32_t size)
 {
     uint32_t counts[256] = {};
@@ -91,8 +92,8 @@ public:
     {
     }
 
-    // Rates each predictor in the set `predictors` with this base column (0: none, or its number +
-    // 1) and these flags.
+    // Rates each predictor in the bit set `predictors`, with these flags. `base` is 1 + the index
+    // of the column that is subtracted before the prediction, or 0 for none.
     void tryPredictors(uint32_t predictors, uint8_t base, uint32_t flags)
     {
         FilterColumn& column = m_section.columns[m_column];
@@ -105,7 +106,7 @@ public:
             const bool isSigned = (p != 0 || base != 0) && column.bytes > 1;
             column.flags = uint8_t(isSigned ? flags | filterZigzag : flags);
             consider(column);
-            if (isSigned) { // without zigzag too: better if signs repeat
+            if (isSigned) { // also try without zigzag, which is better if signs repeat
                 column.flags = uint8_t(flags);
                 consider(column);
             }
@@ -142,16 +143,16 @@ public:
     }
 
 private:
-    static constexpr uint32_t kTried = 2; // filters with prediction or base that are compressed
-    static constexpr size_t kFew = 1024;  // up to this many bytes, entropy alone decides
+    static constexpr uint32_t kTried = 2; // how many filters with prediction or base are compressed
+    static constexpr size_t kFew = 1024;  // below this many bytes, entropy alone decides
 
     struct Candidate {
         FilterColumn column;
         uint64_t bits;
     };
 
-    // Reads the column's values unless m_values has them already: they change with the base and the
-    // mapping, not with the predictor.
+    // Reads the column's values from the samples, unless m_values has them already. They depend on
+    // the base column that is subtracted and on how bits are mapped, but not on the predictor.
     void readValues()
     {
         const FilterColumn& column = m_section.columns[m_column];
@@ -165,7 +166,7 @@ private:
                              m_samples[s].size / m_section.stride());
     }
 
-    // Filters each sample into m_bytes, then calls take(number of records).
+    // For each sample, writes the filtered bytes to m_bytes and calls take(number of records).
     template <typename Take>
     void forEachSample(Take take)
     {
@@ -206,8 +207,8 @@ private:
     std::vector<uint8_t> m_bytes;
 };
 
-// Chooses the filter of each column by itself. Columns that may serve as a base come first, and get
-// no base themselves.
+// Chooses a filter for each column separately. Columns that others may subtract (their base) come
+// first, because a base column has no base itself.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
 {
@@ -231,9 +232,9 @@ void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const Filte
     }
 }
 
-// Joins all columns into one group, whose bytes stay interleaved as in the records, with one
-// predictor. If `bases` is set, the other columns of the first three subtract the base column: red
-// and blue subtract green.
+// Returns the section with all columns joined into one group with one predictor, so that bytes stay
+// interleaved as in the records. If `bases` is set, the first three columns other than the base
+// column subtract it: in a texel, red and blue subtract green.
 FilterSection interleaved(const FilterSection& section, const FilterChoices& choices,
                           FilterPredictor predictor, bool bases)
 {
@@ -248,10 +249,10 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     return result;
 }
 
-// Joins neighbouring columns into groups, whose bytes stay interleaved; `groups` has the number of
-// columns in each group. If `keep` is set, a group of one column keeps the filter that was chosen
-// for it. `blocks` says which columns of compressed blocks are mapped (filterBlock): bit 0 those of
-// colours, bit 1 those of indices.
+// Returns the section with neighbouring columns joined into groups, whose bytes stay interleaved.
+// `groups` has the number of columns in each group. If `keep` is set, a group of one column keeps
+// its filter. In BC blocks, bit 0 of `blocks` turns on the mapping filterBlock for columns of
+// colours, bit 1 for columns of indices.
 FilterSection grouped(const FilterSection& section, const FilterChoices& choices,
                       const std::vector<uint8_t>& groups, bool keep, uint32_t blocks)
 {
@@ -275,8 +276,8 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
     return result;
 }
 
-// Returns the estimated cost in bytes of filtering the section this way: the compressed samples and
-// the description.
+// Returns the estimated cost in bytes of a section with its filters: the size of the compressed
+// samples plus that of the description. `final` chooses a slower, more exact level of compression.
 size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples,
                      const FilterSection& section)
 {
@@ -293,9 +294,10 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     return cost;
 }
 
-// Returns the index of the cheapest candidate. Candidate 0 filters nothing; unless `forced` is set,
-// it wins if no other gains clearly. If costs are close, the leading candidates are compared again
-// at a slower level of Zstandard. `ratio` receives the winner's cost relative to candidate 0's.
+// Returns the index of the cheapest candidate. Candidate 0 filters nothing. It wins if no other
+// candidate is clearly cheaper, unless `forced` is set. If costs are close, the cheapest candidates
+// are compared again at a slower level of Zstandard. `ratio` receives the winner's cost divided by
+// that of candidate 0.
 size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
               const std::vector<FilterSection>& candidates, double& ratio)
 {
@@ -355,8 +357,8 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
     } else {
         chooseColumns(trial, columnSamples, choices, section);
     }
-    // Without `planes` no column may be stored apart from the others, so all columns are joined
-    // into one group.
+    // Without `planes` all columns are joined into one group, because no column may be stored apart
+    // from the others.
     for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c)
         section.columns[c].flags |= filterJoined;
     candidates.push_back(section);

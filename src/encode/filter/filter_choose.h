@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Chooses how a section of records is filtered. It filters samples in several ways, compresses the
-// results with Zstandard and keeps the cheapest way. A section is a range of records; a column is a
-// value at one place of each record (docs/format.md, 8).
+// results with Zstandard and keeps the cheapest way. A section is a range of records; a column is
+// one field of all its records (docs/format.md, 8).
 #pragma once
 
 #include "encode/filter/filter_apply.h"
@@ -71,7 +71,7 @@ using FilterSamples = std::vector<FilterSample>;
 // Says what may be tried for the columns of a section.
 struct FilterChoices {
     uint32_t predictors = 1;                 // a set of bitOf(predictor)
-    bool planes = true;                      // the bytes of columns may be stored apart
+    bool planes = true;                      // columns may be stored in planes of their own
     bool floats = false;                     // 4-byte columns may be floats, whose bits are rotated
     bool forced = false;                     // the section must be filtered
     uint32_t firstBase = 0, baseCount = 0;   // other columns of equal width may subtract these
@@ -82,10 +82,10 @@ struct FilterChoices {
     bool mayBeBlock(uint32_t column) const { return column - firstBlock < blockCount; }
 };
 
-// Chooses how the section's columns are filtered and sets their filters: each column in a plane of
-// its own, some or all of them interleaved, or no filter, which leaves the section without columns.
-// Returns the estimated size with the filter divided by that without. columnSamples decide about
-// single columns, `samples` about the whole section.
+// Chooses how the section's columns are filtered, and sets their filters. Each column may get a
+// plane of its own, or columns stay interleaved. If no filter helps, the section loses its columns.
+// Returns the estimated size with the filter divided by the size without it. columnSamples are used
+// to choose the filters of single columns, `samples` to compare whole sections.
 double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
                      const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section);

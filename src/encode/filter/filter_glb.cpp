@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the parts of binary glTF 2.0 files (.glb): a JSON document whose accessors and buffer views
-// say where the buffer that follows it holds records, such as vertices.
+// Finds the parts of binary glTF 2.0 files (.glb). Such a file has a JSON document and a buffer.
+// The document's accessors and buffer views say where the buffer holds records, such as vertices.
 #include "encode/filter/filter_plan.h"
 
 #include "formats/little_endian.h"
@@ -78,8 +78,9 @@ private:
             m_skips = false;
         return true;
     }
-    // Stores a value and returns its address, or NULL if there are too many values. While a value
-    // is open, the vector or map around it gets no other member, so the address stays valid.
+    // Stores a value in the document and returns its address, or NULL if there are too many values.
+    // The address stays valid until the value is complete, because its parent gets no other member
+    // before.
     json* put(json value)
     {
         if (++m_values > kMaxValues) return nullptr;

@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kSample = 32768;
 constexpr uint32_t kNear = 4; // bytes that differ by at most this are alike
 
-// Returns how many bytes of a sample are alike with the byte `stride` positions before them.
+// Returns how many bytes of a sample differ by at most kNear from the byte `stride` positions
+// before.
 uint32_t countAlike(const uint8_t* bytes, uint32_t size, uint32_t stride)
 {
     uint32_t count = 0;
@@ -32,8 +33,8 @@ FilterParts guessParts(const uint8_t* bytes, uint64_t size)
     uint64_t sum = 0;
     for (uint32_t stride = 1; stride <= kFilterMaxStride; ++stride) {
         sum += alike[stride] = countAlike(from, sample, stride);
-        // Multiples of the true stride score about as well, so a larger distance must be clearly
-        // better.
+        // Multiples of the true record size score about as well as that size. So a larger distance
+        // is taken only if it is clearly better.
         if (alike[stride] > alike[best] + alike[best] / 16) best = stride;
     }
     if (alike[best] < sum / kFilterMaxStride * 5 / 4) return list.finish();

@@ -123,7 +123,7 @@ bool ImageFile::parse(const uint8_t* bytes, uint64_t size)
 std::vector<ImageRun> ImageFile::runs() const
 {
     std::vector<ImageRun> runs;
-    // KTX2 stores all images of a level together.
+    // KTX2 stores all images of a level together, so one run covers them.
     const bool together = info.container == SLUICE_IMAGE_KTX2;
     const uint64_t images = uint64_t(info.layers) * info.faces, count = together ? 1 : images;
     for (uint64_t image = 0; image < count && runs.size() < kMaxParts; ++image)
@@ -150,8 +150,8 @@ std::vector<uint64_t> ImageFile::cuts(uint64_t size) const
     return cuts;
 }
 
-// DDS files are filtered even where no option says that they are images. Without such an option
-// only the formats that DDS was made for are taken: BC1 to BC5 and BC7.
+// DDS files are filtered even if no option says that they are images. In that case only the formats
+// that DDS was made for are filtered: BC1 to BC5 and BC7.
 FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
 {
     ImageFile file;

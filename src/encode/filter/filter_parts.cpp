@@ -170,7 +170,8 @@ FilterSection wordRecords(uint32_t words)
 } // namespace
 
 // Quake III models have a header, frames, tags and surfaces. A surface stores all of its vertices
-// for one frame, then for the next frame. So the vertices of one frame serve as a row of records.
+// for one frame, then for the next frame. So the vertices of one frame serve as a row of records:
+// the row above then holds the same vertices in the frame before.
 FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 108 || std::memcmp(bytes, "IDP3", 4) != 0 || loadLe32(bytes + 4) != 15) return {};
@@ -229,7 +230,7 @@ uint32_t lightGridWidth(const uint8_t* model)
 
 } // namespace
 
-// Quake III maps, version 46: a header with the places of 17 lumps, each an array of one type.
+// Quake III maps, version 46: a header with offset and size of 17 lumps, each an array of one type.
 FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 {
     constexpr uint32_t lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,

@@ -14,19 +14,19 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmallPart = 128; // bytes; below, a description costs more than it gains
+constexpr uint64_t kSmallPart = 128; // in bytes; for less, a description costs more than it gains
 // A ratio is the estimated size with a filter divided by the estimated size without it. A filter
-// with a ratio above kClear must also gain on a sample as large as a tile. Above kDoubt, that is
-// measured at a slower level of Zstandard.
+// with a ratio above kClear must also gain on a sample as large as a tile. With a ratio above
+// kDoubt, that gain is measured at a slower level of Zstandard.
 constexpr double kDoubt = 0.8;
 constexpr double kClear = 0.7;
-// Above this ratio the gain is doubtful, since Gstd makes unfiltered tiles up to a tenth smaller
-// than the zstd that estimates them.
+// Above this ratio the gain is doubtful. Sizes are estimated with zstd, but Gstd makes unfiltered
+// tiles up to a tenth smaller than zstd does.
 constexpr double kLittle = 0.85;
-// In files up to this size in bytes every gain is doubtful: descriptions and padding are a large
-// share of so small a file.
+// In files up to this size in bytes every gain is doubtful, because descriptions and padding are a
+// large fraction of the file.
 constexpr uint64_t kSmallFile = 32768;
-constexpr uint32_t kNarrow = 4; // rows of fewer records: no predictor reads the row above
+constexpr uint32_t kNarrow = 4; // in rows of fewer records, no predictor reads the row above
 
 // Takes samples of a Targa file that begin and end with whole packets.
 FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
@@ -68,8 +68,8 @@ FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const Filt
 }
 
 // Takes the samples by which the filters of single columns are chosen. Residuals vary along a part,
-// so a large number of short samples represents them better than a few long ones. If predictors
-// read the row above, a sample holds several rows, and there are half as many samples.
+// so many short samples represent them better than a few long ones. If predictors read the row
+// above, a sample holds several rows, and there are half as many samples.
 FilterSamples columnSamplesOf(const FilterPart& part, const uint8_t* bytes,
                               const FilterEffort& effort)
 {
@@ -105,8 +105,8 @@ FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
-// Returns the set of predictors that the part may use: those with which decoding stays within
-// SLUICE_FILTER_MAX_STEPS in every tile, even if all columns use the slowest of them.
+// Returns the set of predictors with which decoding every tile of the part takes at most
+// SLUICE_FILTER_MAX_STEPS, even if all columns use the slowest predictor of the set.
 uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
 {
     const FilterSection& section = part.section;
@@ -117,9 +117,10 @@ uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
         return filterSteps(records, section.width, section.width - 1, ups, waves) <=
                SLUICE_FILTER_MAX_STEPS;
     };
-    // `ups` and `waves` count bytes of a record under the predictor `up` and under wavefront
-    // predictors. A mix of both may take one pass more than either alone, so a whole pass of `up`
-    // is added.
+    // `ups` is how many bytes of a record the predictor `up` predicts; `waves` is how many
+    // gradient, median and average predict. A tile that mixes both kinds may take one more pass
+    // over its rows than with one kind alone. So the first check adds a pass of `up`
+    // (SLUICE_FILTER_STEP_BYTES).
     const uint32_t bytes = section.stride();
     if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
     return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;
@@ -148,8 +149,8 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
-        // A decoder undoes predictors that read the row above with one lane for each row or column.
-        // In narrow rows most lanes would idle, and very long or very many rows exceed the limit of
+        // A decoder undoes predictors that read the row above with one lane for each row or column,
+        // so most lanes would idle in narrow rows. Very long or very many rows exceed the limit of
         // steps.
         choices.predictors &= part.section.width < kNarrow
                                   ? kWithoutRows
@@ -215,7 +216,8 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, b
     return filtered < plain;
 }
 
-// Chooses a filter for a part that is alone or the largest of its group.
+// Chooses the part's own filter. Parts of one image form a group, for whose largest part alone this
+// is called; the others take over the result.
 void chooseFilter(FilterTrial& trial, const uint8_t* bytes, uint64_t fileSize, FilterPart& part)
 {
     FilterSection& section = part.section;

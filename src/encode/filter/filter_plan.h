@@ -76,7 +76,8 @@ void addColumns(FilterSection& section, uint32_t count, uint8_t bytes);
 // Chooses the filters of all parts. A part that no filter makes smaller loses its columns.
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts);
 
-// Joins neighbouring parts that are not filtered, or that have the same filter and no rows.
+// Joins neighbouring parts if none of them is filtered, or if they have the same filter and their
+// records form no rows.
 void joinParts(FilterParts& parts);
 
 // Consecutive tiles of equal size with the same filter description. The last tile may be shorter.
@@ -95,7 +96,7 @@ std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTile
 bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
              const std::vector<uint32_t>& description);
 
-// Finds the parts of a file, and narrows what may be tried for them to what `info` allows.
+// Finds the parts of a file. What may be tried for them is limited to what `info` allows.
 FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info);
 FilterEffort effortOf(const SluiceFilterPlanInfo& info);
 

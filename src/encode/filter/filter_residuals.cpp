@@ -32,8 +32,8 @@ void readMapped(const FilterSection& section, uint32_t column, const uint8_t* re
         value = T(mapValue(description, value));
 }
 
-// These do what guessOf (formats/filter.h) does, but in the type T of the values. Values are
-// compared as the type Compared, which is signed or not.
+// guessMedian and guessAverage return the value that the predictors median and average guess from
+// neighbouring values of type T. Compared is T, or its signed counterpart if values are signed.
 template <typename T, typename Compared>
 T guessMedian(T left, T up, T upLeft)
 {

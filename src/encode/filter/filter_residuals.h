@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Computes what prediction leaves of one column of records (residuals). Planning a filter tries
-// many predictors, so there is a loop for each width of values, which compilers vectorise.
+// Computes the residuals of a column of records: the differences between its values and their
+// predictions. Planning a filter tries many predictors, so there is a loop for each width of
+// values, which compilers vectorise.
 #pragma once
 
 #include "formats/filter.h"
@@ -10,7 +11,8 @@
 
 namespace sluice {
 
-// The values of a column before prediction. Only one vector is used, that of the values' width.
+// The values of a column before prediction. Only the vector whose elements are as wide as the
+// column is used.
 class ColumnValues {
 public:
     // Reads the column's values from `count` records, maps them and subtracts the base column, as
@@ -18,8 +20,8 @@ public:
     void read(const FilterSection& section, uint32_t column, const uint8_t* records,
               uint32_t count);
     uint32_t count() const { return m_count; }
-    // Writes the residuals. Byte b of record i goes to to[planes[b].start + i * planes[b].step].
-    // `column` may differ from the column that was read only in its predictor and its zigzag flag.
+    // Writes the residuals of the column that was read. `column` may have another predictor and
+    // another zigzag flag. Byte b of record i goes to to[planes[b].start + i * planes[b].step].
     void writeResiduals(const FilterSection& section, const FilterColumn& column,
                         const FilterPlane* planes, uint8_t* to) const;
 

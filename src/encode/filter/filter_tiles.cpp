@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kOwnTile = 32768; // bytes; a part this large shares no tile with others
+constexpr uint64_t kOwnTile = 32768; // in bytes; a part this large shares no tile with others
 
 uint64_t alignDown(uint64_t value) { return value & ~uint64_t(3); }
 
@@ -25,11 +25,11 @@ uint64_t unitBegin(const FilterPart& part, uint64_t at)
     return part.begin + offset / row * row;
 }
 
-// Returns a good place to end a tile inside `part`, in (from, to]: if possible the first multiple
+// Returns a good offset to end a tile inside `part`, in (from, to]: if possible the first multiple
 // of 4 at or after the beginning of a row, record or packet.
 uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 {
-    if (part.doubtful) return alignDown(to); // as for an unfiltered tile, since it may become one
+    if (part.doubtful) return alignDown(to); // the tile may be stored unfiltered, so ignore records
     uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
     uint64_t unit = unitBegin(part, to);
     const uint32_t maxTries = part.section.tgaRle ? 256 : 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes GDeflate blocks. In a round each of the decoder's 32 lanes, one after the other, reads a
-// literal, a length, or the distance that belongs to the length which it read a round before. A
-// step is what a lane reads in one round. The precode is Deflate's code for code lengths.
+// literal, a length, or the distance of the match whose length it read in the round before. A step
+// is what a lane reads in one round. The precode is Deflate's code for code lengths.
 #include "encode/gdeflate/gdeflate_block.h"
 
 #include <algorithm>
@@ -66,8 +66,9 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         distance[slot] = {codes[slot], lengths.distance[slot]};
 
-    // The distances that lanes still have to read: a lane that read a match's length in one round
-    // reads the distance in the next. `count` is 0 if the lane has none.
+    // For each lane, the distance that it must read next. A lane that read a match's length in one
+    // round reads the match's distance in the next round. `count` is 0 if the lane has no distance
+    // to read.
     Step pending[kLanes] = {};
     uint32_t lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
@@ -98,16 +99,17 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     }
     skipPending();
     writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
-    // Some lanes still have a distance to read. Lanes after the one that read the end of block do
-    // so in this round, lanes before it in one more round.
+    // Some lanes still have a distance to read. They read it in the same round if they come after
+    // the lane that read the end of block, otherwise in the next round.
     for (uint32_t i = 1; i < kLanes; ++i) {
         advance();
         putPending();
     }
 }
 
-// The fast algorithm runs first, with the format's own limit on lengths. Few codes come near that
-// limit. Only if a length exceeds the lower `limit` does the slower, optimal algorithm run.
+// Sets the code lengths of a Huffman code so that none exceeds `limit` bits. First runs the fast
+// algorithm, with the format's own limit. Most codes then have no length above `limit` either. For
+// the others, runs the slower algorithm, which is optimal.
 void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
@@ -173,9 +175,9 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     }
 }
 
-// Writes `count` code lengths as items of the precode: a length, or a repeat of the last length or
-// of 0. `costs` has the bits of each precode symbol; each run is cut in the cheapest way. Returns
-// the number of items.
+// Turns the `count` code lengths at `all` into items of the precode. An item is one length, or a
+// repeat of the last length or of 0. A run of equal lengths is cut in the cheapest way; costs: the
+// bits of each precode symbol. Returns the number of items.
 uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs,
                                  Item* items) const
 {
@@ -202,8 +204,8 @@ uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8
             items[made++] = {value, 0};
             --left;
             while (left >= 3 && costs[16] + 2u < std::min(left, 6u) * costs[value]) {
-                // Cut 7 and 8 into 4 + 3 and 4 + 4: after a repeat of 6, the rest would be too
-                // short for another repeat.
+                // Cut a rest of 7 into 4 + 3, and of 8 into 4 + 4. A repeat of 6 would leave 1 or 2
+                // lengths, too few for another repeat.
                 const uint32_t run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
                 items[made++] = {16, uint8_t(run - 3)};
                 left -= run;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint32_t bits(uint32_t count) { return count << kCostShift; }
 
-// Sets the cost of each literal, length and distance to that of its symbol and extra bits. The
-// arguments are functions of a symbol.
+// Sets the costs of all literals, lengths and distances. Each is the cost of a symbol plus that of
+// its extra bits. litLenCost(symbol) and distanceCost(symbol) return the cost of a symbol.
 template <typename LitLenCost, typename DistanceCost>
 void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& distanceCost)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Costs of symbols in fractions of a bit, by which the optimal parser compares paths. All of it is
-// integer arithmetic, so the result is the same on every machine.
+// Costs of symbols in fractions of a bit, by which the optimal parser compares paths. All costs are
+// integers, so the result is the same on every machine.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_block.h"
@@ -29,9 +29,9 @@ private:
 // two symbols, its length and its distance.
 struct DecodeWork {
     uint32_t symbol = 0;
-    uint32_t block = 0;      // of each block, for its header and tables
-    uint32_t nearSource = 0; // waiting for a source at distance 1; falls linearly to 0 at kNear
-    uint32_t overlap = 0;    // of each doubling by which a match copies its own bytes
+    uint32_t block = 0;      // time of a block's header and tables
+    uint32_t nearSource = 0; // wait for a source at distance 1; falls linearly to 0 at kNear
+    uint32_t overlap = 0;    // cost of each doubling in a match that overlaps its source
     CodeLimits limits;
 
     // Decoders write the output in pieces of about this many bytes. A match whose source lies in
@@ -44,17 +44,18 @@ struct DecodeWork {
         const uint32_t distance = distanceBase(slot);
         return distance < kNear ? nearSource * (kNear - distance) / kNear : 0;
     }
-    // Returns the work of a block's symbols, without that of its header and tables.
+    // Returns the time that a block's symbols take, without the block's header and tables.
     uint32_t ofSymbols(const Histogram& histogram) const;
 };
 
-// What symbols cost, in units of 1/64 bit.
+// Holds the costs of symbols, in units of 1/64 bit.
 struct Costs {
     uint32_t literal[256];
-    uint32_t length[kMaxShortMatch + 1]; // of each length, with its extra bits
-    uint32_t longLength;                 // of any length above kMaxShortMatch
-    uint32_t distance[kDistanceSymbols]; // of each distance slot, with its extra bits
-    // For each doubling of a match that overlaps its source and is nearer than kNear.
+    uint32_t length[kMaxShortMatch + 1]; // cost of each length, with its extra bits
+    uint32_t longLength;                 // cost of any length above kMaxShortMatch
+    uint32_t distance[kDistanceSymbols]; // cost of each distance slot, with its extra bits
+    // Cost of each doubling in a match that overlaps its source at a distance below kNear: a
+    // decoder copies such a match in steps of 1, 2, 4 ... times the distance.
     uint32_t overlap;
 
     // Sets typical costs, for the first parse, before there is a histogram.

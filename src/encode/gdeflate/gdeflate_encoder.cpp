@@ -44,14 +44,15 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// From this level on, tiles may be parsed lazily as well, with the settings of this level and a
-// lookahead of 1 and of 2: texts become smaller with 2, everything else with 1.
+// From this level on, tiles may be parsed lazily as well, once with a lookahead of 1 and once with
+// 2, with the other settings of this level. Texts become smaller with 2, everything else with 1.
 constexpr uint32_t kLazyLevel = 7;
 
-// How much a decoder's time counts, for each decodeSpeed. The proportions were measured on a GPU:
-// the tables of a block took as long as about 20 rounds of 32 symbols, and waiting for a match's
-// source half a round. Codes have at most 10 and 8 bits, the index of the decoder's look-up tables,
-// since one longer code slows down the whole round.
+// How much a decoder's time counts beside the size, for each decodeSpeed; `symbol` is the time of
+// one symbol, in 1/64 bit. The proportions were measured on a GPU: a block's tables took as long as
+// about 20 rounds of 32 symbols, and the wait for a match's source took half a round. Codes have at
+// most 10 bits (distances 8): a longer code does not fit the decoder's look-up tables and slows
+// down the whole round.
 constexpr DecodeWork decodeWork(uint32_t symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
@@ -66,9 +67,9 @@ constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
     decodeWork(80),
 };
 
-// There is at most one block for each chunk. A block is too long for one stored block only if it is
-// a whole tile of 65,536 bytes, and is then written as two. So there are at most kMaxChunks + 1
-// blocks.
+// There is at most one block for each chunk. A block becomes two stored blocks only if it is too
+// long for one, which means that it is a whole tile of 65,536 bytes. So there are at most
+// kMaxChunks + 1 blocks.
 static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
@@ -112,8 +113,7 @@ public:
     const uint32_t* words() const { return m_words.get(); }
 
 private:
-    // Enough for every tile, since the cheapest form of a block has at most the bits of stored
-    // blocks.
+    // Room for the words of any tile: a block's cheapest form is at most as large as stored blocks.
     static constexpr uint32_t kMaxWords =
         kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
@@ -141,7 +141,7 @@ private:
     std::unique_ptr<uint32_t[]> m_words, m_first;
 };
 
-// Chooses the tile's first tokens, before there are blocks.
+// Chooses tokens for the whole tile, before the tile is split into blocks.
 void TileEncoder::parse(const uint8_t* tile, uint32_t size)
 {
     if (m_level.tilePasses == 0) {
@@ -187,9 +187,9 @@ void TileEncoder::refine(uint32_t passes)
     m_tokenCount = made;
 }
 
-// Parses the bytes [begin, end) of a block `passes` times, each time with the costs that follow
-// from the parse before. The cheapest parse, which may be the given one in `tokens`, goes to
-// `refined`. Returns its number of tokens.
+// Parses the bytes [begin, end) of a block `passes` times, each time with costs that follow from
+// the result of the parse before. The cheapest result goes to `refined`; it may be the first one,
+// which the caller passes in `tokens`. Returns its number of tokens.
 uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
                                   uint32_t passes, Token* refined)
 {

@@ -40,7 +40,7 @@ void sortLeaves(Leaf* leaves, uint32_t count)
 // is deeper than maxLength.
 void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_t* counts)
 {
-    uint32_t weight[kMaxSymbols]; // of the inner nodes, in the order in which they are made
+    uint32_t weight[kMaxSymbols]; // weights of the inner nodes, in the order in which they are made
     uint32_t parent[kMaxSymbols];
     uint32_t leaf = 0, inner = 0;
     for (uint32_t made = 0; made < count - 1; ++made) {

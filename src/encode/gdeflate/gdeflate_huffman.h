@@ -15,13 +15,13 @@ namespace sluice::gdeflate {
 void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
                       uint8_t* lengths);
 
-// Like buildCodeLengths, but slower and optimal: no other code within maxLength needs fewer bits
-// for all symbols together. At most 2^maxLength symbols may occur.
+// Sets lengths[] like buildCodeLengths. This is slower, but optimal: no other code within maxLength
+// needs fewer bits for all symbols together. At most 2^maxLength symbols may occur.
 void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
                              uint8_t* lengths);
 
-// Like the function above, for 256 counts of any size, which it scales to 16 bits. A count that is
-// not 0 does not become 0.
+// An overload for 256 counts of any size, which are scaled to 16 bits. A count above 0 stays above
+// 0.
 template <typename Count>
 void buildLimitedCodeLengths(const Count (&counts)[256], uint32_t maxLength, uint8_t* lengths)
 {
@@ -34,8 +34,8 @@ void buildLimitedCodeLengths(const Count (&counts)[256], uint32_t maxLength, uin
     buildLimitedCodeLengths(frequencies, 256, maxLength, lengths);
 }
 
-// Both set codes[] to the canonical codes that belong to the lengths. assignCodes also reverses the
-// bits of each code, so that it can be written least significant bit first.
+// Both functions set codes[] to the canonical codes of these code lengths. assignCodes also
+// reverses the bits of each code, so that it can be written least significant bit first.
 void assignCanonicalCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes);
 void assignCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes);
 

@@ -75,12 +75,13 @@ Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd
     for (; candidate != kNone && depth != 0 && length < maxLength;
          candidate = m_next[candidate], --depth) {
         const uint8_t* const there = tile + candidate;
-        // Only a longer match is of use. It also agrees in the byte after the best match so far, so
-        // comparing the four bytes that end there rejects most candidates.
+        // Only a match longer than the best one so far is useful. Such a match also covers the byte
+        // right after the best match. So compare the four bytes that end with this byte first,
+        // which rejects most candidates.
         const uint32_t last = std::max(length, 3u) - 3;
         if (loadLe32(there + last) != loadLe32(here + last) || loadLe32(there) != first4) continue;
         const uint32_t found = extendMatch(here, there, kHashedBytes, maxLength);
-        // One more byte of length does not pay for a distance 64 times as large.
+        // One more byte of length is not worth a distance that is 64 times as large.
         const bool worthIt =
             best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
         if (found > length && worthIt) {
@@ -107,11 +108,11 @@ void BinaryTrees::reset()
     std::memset(m_head4, 0xff, sizeof(m_head4));
 }
 
-// Inserts the string that begins at `at`, as the new root of the tree for its hash: walks down the
-// old tree and splits it into the strings that are less than the new one and those that are
-// greater. On the way, `lesserLength` and `greaterLength` say how many leading bytes the last
-// lesser and the last greater string share with the new one. All strings between these two share at
-// least the smaller number, so comparisons begin behind it.
+// Inserts the string that begins at `at` as the new root of the tree for its hash. To do so, walks
+// down the old tree and splits it into strings that are less than the new one and strings that are
+// greater. lesserLength and greaterLength: how many leading bytes the last lesser and the last
+// greater string on this way share with the new one. All strings between these two share at least
+// the smaller number with it, so comparisons begin behind that many bytes.
 template <bool kStore>
 Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
                            uint32_t niceLength, uint32_t depth, Match* matches)

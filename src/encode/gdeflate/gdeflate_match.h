@@ -17,9 +17,9 @@ class HashChains {
 public:
     void reset();
 
-    // Inserts position `at`, and returns the longest match there that is longer than minLength and
-    // ends at tileEnd or before. It examines up to `depth` earlier positions and stops at a match
-    // of niceLength or more. Length 0 means that there is no such match.
+    // Inserts position `at`. Returns the longest match there that is longer than minLength and does
+    // not reach past tileEnd, or a length of 0 if there is none. Examines up to `depth` earlier
+    // positions, and stops at a match of niceLength or more.
     Match findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength,
                       uint32_t niceLength, uint32_t depth);
 

@@ -29,7 +29,7 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
             const Match better = chains.findLongest(tile, next, size, match.length + ahead,
                                                     effort.niceLength, effort.depth >> (1 + ahead));
             // A longer match is better. But each doubling of the distance costs one more bit, and a
-            // later match is preceded by literals, which are dear.
+            // later match needs literals before it, which are expensive.
             const auto value = [](Match m) { return m.length + 16 - floorLog2(m.distance); };
             if (better.length != 0 && value(better) > value(match) + 4 * ahead) {
                 for (; at < next; ++at)
@@ -66,8 +66,8 @@ void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effor
         Match* const first = end;
         m_firstMatch[at] = uint32_t(first - m_matches.get());
         end = m_trees->find(tile, at, size, effort.niceLength, effort.depth, first);
-        // There is room for a certain number of matches per position on average. Once it is used
-        // up, only the longest match of a position is kept.
+        // On average there is room for kMatchesPerPosition matches per position. If all room is
+        // used up, keep only the longest match of this position.
         if (end > first + 1 && m_firstMatch[at] >= kMatchesPerPosition * at + kMatchesAhead) {
             *first = end[-1];
             end = first + 1;
@@ -111,7 +111,7 @@ void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs&
             const uint32_t full = std::min<uint32_t>(match.length, maxLength);
             const uint32_t lastShort = std::min(full, kMaxShortMatch);
             const auto tryLengthsTo = [&](uint32_t lastLength) {
-                Path even = kNoPath, odd = kNoPath; // two chains of minima run in parallel
+                Path even = kNoPath, odd = kNoPath; // two independent minima, to hide latency
                 for (; length < lastLength; length += 2) {
                     even = std::min(even, lengthPaths[length] + costToEnd[at + length]);
                     odd = std::min(odd, lengthPaths[length + 1] + costToEnd[at + length + 1]);

@@ -37,14 +37,14 @@ private:
     template <bool kOverlapCosts>
     void findCheapestSteps(uint32_t begin, uint32_t end, const Costs& costs);
 
-    // There is room for kMatchesPerPosition matches for each position on average. The matches of
-    // the first n positions may exceed n times this number by kMatchesAhead.
+    // m_matches has room for kMatchesPerPosition matches for each position, on average. The first n
+    // positions may have up to kMatchesAhead more than n times this number.
     static constexpr uint32_t kMatchesPerPosition = 12;
     static constexpr uint32_t kMatchesAhead = 1024;
 
     // The cheapest way from a position to the end, packed as cost << 32 | distance << 16 | length.
-    // Distance and length are those of its first token; a literal has length 1. The smallest of
-    // several such words is the cheapest path, so one minimum compares costs and keeps the token.
+    // Distance and length are those of the way's first token; a literal has length 1. So a
+    // minimum of such numbers finds the cheapest way and its first token at once.
     using Path = uint64_t;
     static constexpr Path kCostMask = ~Path{0} << 32;
     // Costs more than any path, but can be added to without overflow.

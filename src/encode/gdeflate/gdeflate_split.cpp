@@ -25,7 +25,7 @@ void BlockSplitter::countChunk(const Token* tokens, uint32_t count, Chunk& chunk
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         add(kLitLenSymbols + slot, histogram.distance[slot], distanceExtraBits(slot));
     chunk.extraCost = extraBits << kCostShift;
-    // The 3 bits of the block type are counted for each block, not for each chunk.
+    // Subtract the 3 bits of the block type: they count once for a block, not for each chunk.
     chunk.staticCost = (staticBlockBits(histogram) - 3) << kCostShift;
     chunk.storedCost = 8 * bytesOf(tokens, count) << kCostShift;
 }
@@ -76,7 +76,7 @@ private:
     uint32_t m_total[2] = {1, 0};
     uint32_t m_sum = 0; // the sum of f log f over all symbols
     uint32_t m_extraCost = 0;
-    uint32_t m_staticCost = 10 << kCostShift; // begins with the block type and the end of block
+    uint32_t m_staticCost = 10 << kCostShift; // bits of the block type and the end of block
     uint32_t m_storedCost = kStoredBlockBits << kCostShift;
 };
 
@@ -89,8 +89,8 @@ uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxC
     };
     for (uint32_t i = 0; i < chunks; ++i)
         countChunk(tokens + chunkStart(i), chunkStart(i + 1) - chunkStart(i), m_chunks[i]);
-    // best[j] is the least cost of chunks 0 .. j - 1. The last block of that solution begins with
-    // chunk from[j].
+    // best[j] is the least cost of chunks 0 .. j - 1. The last block of this cheapest division
+    // begins with chunk from[j].
     uint32_t best[kMaxChunks + 1];
     uint32_t from[kMaxChunks + 1];
     std::fill(best + 1, best + chunks + 1, UINT32_MAX);
@@ -104,7 +104,7 @@ uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxC
                 best[j + 1] = cost;
                 from[j + 1] = i;
             } else if (cost - best[j + 1] > GrowingBlock::kMaxHeaderCost + blockCost) {
-                break; // a longer block cannot become cheaper than a new block after chunk j
+                break; // a new block after chunk j is cheaper than any longer block
             }
         }
     }

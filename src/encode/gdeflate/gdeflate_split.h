@@ -8,7 +8,7 @@ namespace sluice::gdeflate {
 
 constexpr uint32_t kMaxChunks = 96;
 
-// The object holds tables and working memory, so that they are made once for all tiles.
+// Divides a tile's tokens into blocks. Keep the object for all tiles, since it holds large tables.
 class BlockSplitter {
 public:
     // Cuts the tokens into at most maxChunks (1 .. kMaxChunks) chunks of equal size, and joins

@@ -8,9 +8,9 @@
 namespace sluice::gdeflate {
 
 // A decoder's lane begins with one word and takes another one when it holds fewer than 32 bits. So
-// a lane that has used P bits has taken 1 + ceil(P / 32) words. The writer reserves the place of a
-// word when the decoder would take it, and fills the word in when its bits are known. Callers must
-// call put() for the lanes of a round in ascending order.
+// a lane that has used P bits has taken 1 + ceil(P / 32) words. The writer reserves a word's slot
+// when the decoder would take the word, and fills it in when its bits are known. Callers must call
+// put() for the lanes of a round in ascending order.
 class LaneWriter {
 public:
     // `words` must have room for 64 words and one more for every 32 bits that put() appends.
@@ -21,8 +21,8 @@ public:
     }
 
     // Appends the low `count` (0 .. 31) bits of `bits`, whose higher bits are 0, to a lane's
-    // stream. What a lane reads in one round, at most 31 bits, may be put in several calls. There
-    // is no branch, since whether a word is full is hard to predict.
+    // stream. The bits that a lane reads in one round, at most 31, may be passed in several calls.
+    // There is no branch, because a CPU cannot predict when a word is full.
     void put(uint32_t lane, uint32_t bits, uint32_t count)
     {
         Lane& to = m_lanes[lane];

@@ -18,8 +18,8 @@ namespace sluice {
 // List 0 holds the leaves. Each further list holds all leaves and all packages, sorted by weight. A
 // package is a pair of neighbouring items of the list before. The 2 * count - 2 lightest items of
 // the last list give the code: a leaf's length is how often the leaf occurs in them, by itself or
-// inside packages. In every list these items come first, so it is enough to store which items are
-// leaves.
+// inside packages. In every list the counted items come first, so it is enough to store which items
+// are leaves.
 template <typename Weight, uint32_t kMaxLeaves, uint32_t kMaxDepth, typename WeightOf>
 void packageMerge(uint32_t count, uint32_t maxLength, uint8_t* lengths, WeightOf weightOf)
 {

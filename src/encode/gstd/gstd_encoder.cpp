@@ -26,11 +26,13 @@ constexpr Effort kThorough = {8, 11, 8, 10, true};
 // tried.
 constexpr Effort kDefault = {10, 11, 8, 10, true};
 
-// Returns a level whose searches take the first or the longest match, without regard to costs. The
-// bytes that a filter leaves have cheap literals, so matches of 4 or 5 bytes would make such tiles
-// up to 5 % larger; minMatch 6 excludes them. `zstd` is zstd's level. In filtered images a more
-// thorough search often chooses worse, so zstd's level `also` is tried too. `models` is zstd's
-// level for filtered models; 0: the level `zstd`.
+// Returns a level whose searches take the first or the longest match, without regard to costs.
+//   zstd    zstd's level
+//   also    a second level to try for filtered images, where a more thorough search often chooses
+//           worse matches; 0: none
+//   models  the level for filtered models; 0: `zstd`
+// Filtered bytes have cheap literals, so matches of 4 or 5 bytes would make such tiles up to 5 %
+// larger; minMatch 6 excludes them.
 constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models = 0)
 {
     const Search plain = {zstd, 0, 0, 0}, filtered = {zstd, 0, 0, 6}, second = {also, 0, 0, 6},
@@ -38,7 +40,7 @@ constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models =
     return {effort, {{plain}, {filtered, second}, {filtered}, {vertices}, {filtered}}};
 }
 
-// libzstd's numbers of its strategies.
+// libzstd's numbers for its match finders (ZSTD_strategy).
 constexpr uint32_t kLazy2 = 5, kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
 
 // On average, no level makes tiles larger than the level before it, whatever they contain. Sounds
@@ -80,13 +82,13 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
       {{19, kBtultra, 6, 4}, {19, kBtultra, 8, 3}}}},
 };
 
-// Optimal parsers take the first long match that they see, so tiles that consist of long matches
-// become larger. Tiles that shrink to less than 1/kSearchedAgain of their size are therefore also
-// searched as at level kLazyLevel.
+// Optimal parsers take the first long match that they find, so tiles that consist of long matches
+// become larger. If a tile shrinks to less than 1/kSearchedAgain of its size, the search of level
+// kLazyLevel is tried too.
 constexpr uint32_t kSearchedAgain = 8;
 constexpr uint32_t kLazyLevel = 8;
 
-// The level at which draftGstdTile estimates sizes.
+// The level whose search draftGstdTile uses to estimate sizes.
 constexpr Level kDraft = kLevels[5];
 
 constexpr uint32_t kDefaultDepth = 4;
@@ -212,7 +214,7 @@ bool isTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, const siz
            size <= SLUICE_GS_TILE_BYTES;
 }
 
-// Stores the words that encode(bytes, size) returns in `out`.
+// Calls encode(bytes, size) and stores the words that it returns in `out`.
 template <typename Encode>
 SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out,
                         size_t capacity, size_t* outSize, Encode encode)

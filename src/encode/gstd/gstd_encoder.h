@@ -6,22 +6,24 @@
 
 namespace sluice {
 
-// What most bytes of a tile are: unfiltered, or what a filter leaves (residuals).
+// Says whether most bytes of a tile are unfiltered, or what a filter leaves (residuals).
 enum class GstdContent {
     plain,
     bytes,    // residuals of single bytes: images
-    samples,  // of two bytes, not in rows: sounds
-    vertices, // of two bytes, in rows: models, whose rows are frames
-    words,    // of four bytes: tables, floats
+    samples,  // residuals of two bytes, not in rows: sounds
+    vertices, // residuals of two bytes, in rows: models; a row is a frame
+    words,    // residuals of four bytes: tables, floats
     count
 };
 
-// Like sluiceEncodeGstdTile, with searches that suit the content.
+// Encodes a tile. Unlike sluiceEncodeGstdTile, it searches for matches in a way that suits
+// `content`.
 SluiceStatus encodeGstdTile(SluiceGstdEncoder encoder, GstdContent content, const void* bytes,
                             size_t size, void* out, size_t capacity, size_t* outSize);
 
-// Estimates the size of an encoded tile, faster than encoding at a low level. Encoding makes the
-// tile at most an eighth smaller than the estimate.
+// Estimates the size of an encoded tile, faster than encoding it at a low compression
+// level. The encoded tile
+// is at most an eighth smaller than the estimate.
 SluiceStatus draftGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
                            size_t* outSize);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS runs backwards: it encodes the reads of a part from the last to the first. Where this file
-// says "starts", it means the end of the decoder's work.
+// rANS runs backwards: it encodes the reads of a part from the last to the first. So what this file
+// calls the start of a lane is the point where the decoder ends.
 #include "encode/gstd/gstd_lanes.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ void LaneWriter::clear()
 
 namespace {
 
-// Returns a decoder's state before a read, given its state after the read.
+// Returns the rANS state that a decoder has before it reads a symbol, given its state after that.
+// The symbol owns `frequency` of the 2^log slots, from slot `start` on.
 uint32_t unread(uint32_t state, uint32_t frequency, uint32_t start, uint32_t log)
 {
     return (state / frequency << log) + state % frequency + start;
@@ -23,13 +24,14 @@ uint32_t unread(uint32_t state, uint32_t frequency, uint32_t start, uint32_t log
 
 } // namespace
 
-// Chooses the state with which each lane starts here, which is the state that the decoder ends
-// with.
+// Chooses the state with which the encoder starts each lane. It works backwards, so this is the
+// state with which the decoder ends.
 //
 // The decoder refills a lane before a read if the lane's state is below 2^16 and words are left.
-// The last word that the decoder takes is the first one written here. When it is written, all
-// states must be at least 2^16; until then they may be lower, because the decoder has no words
-// left. Low states save bits, so each lane starts with the lowest state that reaches 2^16 in time.
+// The last word that the decoder takes is the first one that the encoder writes. Once it is
+// written, all states must be at least 2^16. Before that they may be lower, because the decoder has
+// no words left to refill with. Low states save bits, so each lane starts with the lowest state
+// that reaches 2^16 in time.
 void LaneWriter::chooseStarts(uint32_t* starts) const
 {
     std::fill_n(starts, kLanes, 0u);
@@ -50,7 +52,7 @@ void LaneWriter::chooseStarts(uint32_t* starts) const
             state = unread(state, read.frequency, read.start, read.log);
             if (state > read.most) break;
         }
-        if (i == SIZE_MAX) return; // no word is needed: all fits into the first states
+        if (i == SIZE_MAX) return; // all reads fit into the decoder's first words
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
             if (states[lane] >= 0x10000 || !reads[lane]) continue;
             starts[lane] = starts[lane] == 0 ? 1 : starts[lane] * 2;
@@ -69,7 +71,7 @@ void LaneWriter::finish(std::vector<uint16_t>& words) const
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];
         const uint32_t state = unread(states[read.lane], read.frequency, read.start, read.log);
-        // No branch, since whether a word is written cannot be predicted.
+        // There is no branch, because a CPU cannot predict whether a word is written.
         const bool isFull = state > read.most;
         *end = uint16_t(state);
         end += isFull ? 1 : 0;

@@ -29,7 +29,7 @@ public:
     {
         if (n != 0) symbol(lane, 1, value, n);
     }
-    // Encodes all reads and appends the resulting words.
+    // Encodes all reads that were added, and appends the resulting words.
     void finish(std::vector<uint16_t>& words) const;
 
 private:
@@ -38,13 +38,13 @@ private:
     struct Read {
         uint16_t frequency, start;
         uint8_t log, lane;
-        uint32_t most; // the largest state that the lane's read before this one may leave
+        uint32_t most; // the largest state in which the lane's previous read may leave it
     };
 
     std::vector<Read> m_reads;
-    // For each lane, the largest state that its latest read may leave: with a larger one, the state
-    // before that read would exceed 32 bits. At first 2^16 - 1, since the decoder's state starts as
-    // one word.
+    // For each lane, the largest state that a decoder may have after the lane's latest read. With a
+    // larger one, the decoder's state before that read would exceed 32 bits. The initial value is
+    // 2^16 - 1, since a decoder begins with a state of one 16-bit word.
     uint32_t m_most[kLanes];
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Encodes a part of a Gstd tile. A length or an offset is split into a symbol, which has a table of
-// frequencies, and extra bits. An offset is divided by a modulus first: quotient and remainder are
-// coded apart. One of the last three offsets is coded by its place among them instead.
+// frequencies, and extra bits. An offset is first divided by a modulus, and quotient and remainder
+// are coded separately. An offset that equals one of the last three is coded as its index among
+// them instead.
 #include "encode/gstd/gstd_part.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 
 constexpr uint32_t kNoRepeat = SLUICE_GS_REPEATS;
 
-// Splits a value above 1 into a symbol, which stands for its two highest bits, and the bits below
-// them. So there are two symbols for each power of 2; `first` is added to number them.
+// Splits a value above 1 into a symbol, which stands for its two highest bits, and all lower bits,
+// which are extra bits. Each power of 2 has two symbols, to whose numbers `first` is added.
 Symbol splitSymbol(uint32_t value, uint32_t first)
 {
     const uint32_t exponent = floorLog2(value), bits = exponent - 1;
@@ -26,19 +27,19 @@ Symbol lengthSymbol(uint32_t value, uint32_t direct)
     return splitSymbol(value, direct - 2 * floorLog2(direct));
 }
 
-// Splits an offset's quotient by the modulus into a symbol and extra bits.
+// Offsets are divided by a modulus of the part. Splits the quotient into a symbol and extra bits.
 Symbol quotientSymbol(uint32_t quotient)
 {
     if (quotient == 0) return {kNoRepeat, 0, 0};
     return splitSymbol(quotient + 1, kNoRepeat + 1 - 2);
 }
 
-// The offsets of the last matches, the latest first.
+// The last three offsets, the latest first.
 class Repeats {
 public:
-    // Makes the offset the latest one. Returns the place at which the decoder finds it among the
-    // last offsets, or kNoRepeat if it is not one of them. As in Zstandard, if there are no
-    // `literals` before the match, place 1 is number 0, 2 is number 1, and 0 is number 2.
+    // Moves the offset to the front. Returns its symbol: the index that it had among the last three
+    // offsets, or kNoRepeat if it is none of them. If there are no `literals` before the match, the
+    // symbols 0, 1 and 2 stand for the indices 1, 2 and 0, as in Zstandard.
     uint32_t use(uint32_t offset, bool literals)
     {
         uint32_t place = 0;
@@ -93,7 +94,8 @@ uint64_t SequenceTables::cost(const Counts* counts) const
     return sum;
 }
 
-// Splits the part into literals and coded sequences, and counts their symbols.
+// Splits the bytes of the part into literals and sequences (m_literals, m_sequences), and counts
+// the symbols of both.
 void PartEncoder::collect(const uint8_t* tile, const PartSequences& part)
 {
     m_literals.clear();
@@ -168,16 +170,16 @@ uint64_t PartEncoder::chooseLiterals()
     return best;
 }
 
-// Counts the symbols of all new offsets with this modulus. Returns the number of extra bits of all
-// sequences.
+// Counts the symbols of all new offsets, each of which is coded as quotient and remainder of a
+// division by the modulus. Returns the number of extra bits of all offsets and lengths.
 uint64_t PartEncoder::countOffsets(uint32_t modulus)
 {
     Counts &offsets = m_counts[kOffsets], &remainders = m_counts[kRemainders];
     offsets = m_repeats;
     remainders = {};
     uint64_t bits = m_lengthBits;
-    // Divides by multiplying. Offsets are at most 2^18 and moduli at most 64, so the upper half of
-    // the product is exactly the quotient.
+    // Divide by multiplying with the inverse. Offsets are at most 2^18 and moduli at most 64, so
+    // the upper half of the product is exactly the quotient.
     const uint64_t inverse = (uint64_t(1) << 32) / modulus + 1;
     static_assert(SLUICE_GS_TILE_BYTES <= 1 << 18 && SLUICE_GS_MAX_MODULUS <= 64);
     for (const uint32_t offset : m_newOffsets) {
@@ -190,8 +192,8 @@ uint64_t PartEncoder::countOffsets(uint32_t modulus)
     return bits;
 }
 
-// Fits the tables of offsets to this modulus; those of lengths are in `tables` already. Stores all
-// tables in `best` if they make the sequences cheaper.
+// Fits the tables of offsets to this modulus, and adds them to `tables`, which has those of
+// lengths. Copies all of them to `best` if they make the sequences cheaper than the tables there.
 void PartEncoder::tryModulus(uint32_t modulus, SequenceTables& tables, FittedTables& best)
 {
     const uint64_t extraCost = bitCost(countOffsets(modulus));
@@ -206,8 +208,8 @@ uint64_t PartEncoder::chooseSequences()
     m_reusesSequences = false;
     m_sequenceDescription.clear();
     if (m_sequences.empty()) return 0;
-    // In records and pixels, matches have offsets that are multiples of the record's size or near
-    // one.
+    // In arrays of records or pixels, offsets of matches are multiples of the record's size, or
+    // nearly so. With this size as the modulus, few different remainders occur.
     static constexpr uint8_t moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
                                          36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
     const size_t count = m_effort.allModuli ? std::size(moduli) : 6;
@@ -236,7 +238,7 @@ uint64_t PartEncoder::chooseSequences()
         }
     }
     m_sequenceDescription = m_sequenceTables.describe();
-    m_sequenceDescription.cost(); // not for the cost: it fits the table of classes
+    m_sequenceDescription.cost(); // called because it also fits the table of classes
     return best.cost;
 }
 
@@ -305,13 +307,13 @@ void PartEncoder::writeSequences()
     }
 }
 
-// Returns whether all bytes are equal, so that the part can be a run.
+// Returns whether all bytes are equal. Such a part is stored as a run, which has only this byte.
 bool isRun(const uint8_t* bytes, uint32_t size)
 {
     return std::memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-// Returns how many words a stored part takes.
+// Returns how many 16-bit words a part takes that is stored uncompressed.
 size_t plainWords(uint32_t size) { return 1 + divideUp(size, 2u); }
 
 // Appends the part in coded form. If that would take `most` words or more, returns false and leaves

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encodes one part of a Gstd tile, a piece with tables of its own: chooses its form (a run, stored
-// or coded) and its tables, and writes its words. Costs are in 1/256 bit.
+// Encodes one part of a Gstd tile, a piece with tables of its own. Chooses the part's form (a run
+// of one byte, stored or coded) and its tables, and writes its words. Costs are in 1/256 bit.
 #pragma once
 
 #include "encode/gstd/gstd_sequences.h"
@@ -8,11 +8,11 @@
 
 namespace sluice::gstd {
 
-// How much is tried. A table has 2^log slots; each log from first to last is tried.
+// How many alternatives are tried. A table has 2^log slots; each log from first to last is tried.
 struct Effort {
     uint32_t firstLiteralLog, lastLiteralLog;
     uint32_t firstSequenceLog, lastSequenceLog;
-    // Whether all moduli of offsets are tried, not only the first few.
+    // True: all moduli of offsets are tried; false: only the first few.
     bool allModuli;
 };
 
@@ -32,8 +32,9 @@ struct LiteralTables {
     }
 };
 
-// The tables of a part's sequences, in the order in which the stream describes them. Offsets are
-// divided by the modulus; modulus 1 leaves no remainders, so it needs no table of them.
+// The tables of a part's sequences, in the order in which the stream describes them. An offset is
+// coded as its quotient (kOffsets) and remainder by the modulus. With modulus 1 there are no
+// remainders, so their table is left out.
 enum SequenceTable : uint32_t {
     kLiteralLengths,
     kMatchLengths,
@@ -100,7 +101,7 @@ private:
     Counts m_counts[kSequenceTables];
     uint64_t m_lengthBits = 0;          // extra bits of all lengths
     std::vector<uint32_t> m_newOffsets; // offsets that are not among the last three
-    Counts m_repeats;                   // counts of the symbols that mean one of the last three
+    Counts m_repeats;                   // counts of the symbols that repeat an offset
 
     // The part's tables, which may be those of an earlier part.
     LiteralTables m_literalTables;

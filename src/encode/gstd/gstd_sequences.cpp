@@ -89,8 +89,8 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& ho
     }
 }
 
-// Sets m_source and m_depth for the match's bytes, up to the first byte that would be too deep.
-// Returns how many bytes come before this byte.
+// A byte's depth is how many copies must come before it. Sets m_source and m_depth for the match's
+// bytes, up to the first one that is deeper than m_maxDepth. Returns how many come before that one.
 uint32_t SequenceFinder::shallowLength(const Match& match)
 {
     uint32_t from = match.begin - match.offset;
@@ -104,8 +104,8 @@ uint32_t SequenceFinder::shallowLength(const Match& match)
     return match.length;
 }
 
-// Lets a match copy from where its source was copied from, so that it is less deep. Returns false
-// if the bytes there differ or are out of reach.
+// The match's source may itself be a copy. Lets the match copy from where that came from, which
+// makes its bytes less deep. Returns false if the bytes there differ or are too far away.
 bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
 {
     const uint32_t source = match.begin - match.offset, origin = m_source[source];
@@ -117,7 +117,7 @@ bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
     return true;
 }
 
-// Appends the match, or those pieces of it that are not too deep.
+// Appends the match to m_matches, without those bytes that depend on too many copies in a row.
 void SequenceFinder::addShallow(const uint8_t* tile, Match match)
 {
     while (match.length >= kMinMatch) {
@@ -133,8 +133,8 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
         // match.
         shallowLength({match.begin, length, match.offset});
         if (length >= kMinMatch) m_matches.push_back({match.begin, length, match.offset});
-        // The first byte that is too deep becomes a literal. So do the bytes before it if they are
-        // too few for a match.
+        // The first byte that is too deep becomes a literal. If the bytes before it are too few for
+        // a match, they become literals too.
         const uint32_t done = std::min(length + 1, match.length),
                        kept = length >= kMinMatch ? length : 0;
         for (uint32_t k = kept; k < done; ++k)
@@ -146,9 +146,9 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
         setLiteral(match.begin + k);
 }
 
-// Cuts a tile into parts, each of which takes a decoder about as long as 32 KiB of literals. So no
-// lane group works much longer than others, and even a few tiles keep a GPU busy. Parts end where
-// groups end.
+// Cuts a tile into parts, each of which takes a decoder about as long as 32 KiB of literals. Since
+// a lane group (32 lanes) decodes a part, none works much longer than others, and even a few tiles
+// keep a GPU busy. Parts end at multiples of SLUICE_GS_GROUP.
 void SequenceFinder::planParts(uint32_t size)
 {
     constexpr uint32_t kMatchWork = 16; // one match takes as long as this many literals
@@ -171,8 +171,8 @@ void SequenceFinder::planParts(uint32_t size)
     }
     addLiterals(size);
 
-    // All parts except the last take about equally long. The limit on a part's bytes may add parts
-    // to this count, up to SLUICE_GS_MAX_PARTS in all.
+    // Choose the number of parts. All but the last take about the same time. The limit on a part's
+    // bytes may add more parts, up to SLUICE_GS_MAX_PARTS in all.
     constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
     const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
     const uint32_t most = total / count + kPartWork / 16;
@@ -180,7 +180,7 @@ void SequenceFinder::planParts(uint32_t size)
     uint32_t begin = 0, sum = 0;
     for (uint32_t i = 0; i < work.size(); ++i) {
         const uint32_t at = i * kStep;
-        // How many parts the tile would have at least, if a part ended here.
+        // The least number of parts that the tile would have if a part ended here.
         const size_t parts = m_ends.size() + 1 + divideUp(size - at, SLUICE_GS_PART_BYTES);
         const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
         if (at > begin && (isEnough || at - begin == SLUICE_GS_PART_BYTES)) {
@@ -225,8 +225,8 @@ void SequenceFinder::find(const uint8_t* tile, uint32_t size, const Search& how,
     makeParts(tile, size, parts);
 }
 
-// A given match may have its source before the tile, where Gstd cannot copy from. It is replaced by
-// the matches that libzstd finds for its bytes inside the tile, cut to fit.
+// A match that the caller passes may have its source before the tile, where Gstd cannot copy from.
+// In its place come matches that libzstd finds for these bytes inside the tile.
 bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
                                 uint32_t count, std::vector<PartSequences>& parts)
 {

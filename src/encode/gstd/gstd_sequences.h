@@ -20,7 +20,7 @@ struct Sequence {
 
 // The sequences of a part. Bytes after the last sequence are literals.
 struct PartSequences {
-    uint32_t begin = 0, size = 0; // the part's place in the tile
+    uint32_t begin = 0, size = 0; // offset and bytes of the part in the tile
     std::vector<Sequence> sequences;
 };
 
@@ -32,15 +32,16 @@ struct Search {
 
 class SequenceFinder {
 public:
-    // `depth` is as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
+    // depth: the most copies in a row that a byte may depend on (SluiceGstdEncoderInfo::depth).
+    // Throws std::bad_alloc.
     explicit SequenceFinder(uint32_t depth);
     ~SequenceFinder();
 
     // Finds matches in the tile and cuts it into parts.
     void find(const uint8_t* tile, uint32_t size, const Search& how,
               std::vector<PartSequences>& parts);
-    // Does what find() does, with matches that the caller knows. Returns false if they are not
-    // matches of the tile.
+    // Cuts the tile into parts with the given matches. Returns false if a match contradicts the
+    // tile.
     bool useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
                     uint32_t count, std::vector<PartSequences>& parts);
 
@@ -68,7 +69,7 @@ private:
     std::vector<Match> m_found, m_kept, m_matches;
     std::vector<uint32_t> m_ends;   // where each part ends
     std::vector<uint32_t> m_source; // for each byte of the tile: the byte it copies, or itself
-    // Holds for each byte the length of its chain of copies inside its group.
+    // Depth of each byte: how many copies inside its group of SLUICE_GS_GROUP bytes come before it.
     std::vector<uint8_t> m_depth;
 };
 

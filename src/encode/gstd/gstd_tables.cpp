@@ -10,7 +10,7 @@
 namespace sluice::gstd {
 namespace {
 
-// log2 of every possible frequency, in units of costs.
+// The binary logarithm of each possible frequency, in the unit of costs: 1 / 2^kCostShift bit.
 constexpr uint32_t kLogCount = (1u << SLUICE_GS_MAX_LITERAL_LOG) + 1;
 
 constexpr std::array<uint16_t, kLogCount> makeLogs()
@@ -23,10 +23,11 @@ constexpr std::array<uint16_t, kLogCount> makeLogs()
 
 constexpr std::array<uint16_t, kLogCount> kLogs = makeLogs();
 
-// Returns the class of a frequency: 0 for 0, otherwise its number of significant bits.
+// Frequencies are stored as a class and extra bits. Returns the class: 0 for 0, otherwise the
+// number of significant bits.
 uint32_t kindOf(uint32_t frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
 
-// Returns the number of extra bits that follow a class in the stream.
+// Returns how many extra bits follow a class: all significant bits but the highest, which is 1.
 uint32_t extraBits(uint32_t kind) { return std::max(kind, 1u) - 1; }
 
 // Returns how much less `count` occurrences of a symbol cost if its frequency is one more than

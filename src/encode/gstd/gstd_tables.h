@@ -29,8 +29,8 @@ struct Table {
     uint16_t frequency[256] = {}; // of each symbol; the sum is 2^log
     uint16_t start[256] = {};
 
-    // Fits frequencies to these counts, 2^wantedLog slots in all. Every symbol that occurs gets at
-    // least one slot. If none occurs, symbol 0 gets all.
+    // Chooses a frequency for each symbol, for these counts; the sum is 2^wantedLog. Every symbol
+    // that occurs gets at least one slot. If none occurs, symbol 0 gets all slots.
     void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
     void place(); // sets `start`, each symbol's first slot
     // Returns what the counted symbols cost, or UINT64_MAX if one of them has no slot.
@@ -54,8 +54,8 @@ struct Code {
     }
 };
 
-// Describes tables in the stream: the class of each frequency, coded with a table of the classes,
-// and the extra bits that turn a class into a frequency.
+// Describes tables in the stream: the classes of all frequencies, coded with a table for classes,
+// and the extra bits that complete each class to a frequency.
 class Description {
 public:
     void clear() { *this = {}; }

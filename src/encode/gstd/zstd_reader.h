@@ -20,9 +20,9 @@ public:
     // `frames` must outlive this object. Throws std::bad_alloc.
     ZstdReader(const uint8_t* frames, size_t size);
 
-    // Finds the size of the content of all frames. Counts in frames that do not say their size,
-    // until all have more than `most` bytes. Errors: FORMAT, UNSUPPORTED (a frame needs a
-    // dictionary).
+    // Computes the size of the content of all frames. Frames that do not state their size are
+    // decoded to measure them. Stops once the sum is above `most` bytes. Errors: FORMAT,
+    // UNSUPPORTED (a frame needs a dictionary).
     SluiceStatus measure(uint64_t& size, uint64_t most = UINT64_MAX) const;
 
     // Appends the content of the next block and its matches, or nothing at the end. A block has at
@@ -46,7 +46,7 @@ private:
     bool m_inFrame = false;
 };
 
-// Returns what a tile's status means for a file.
+// Converts a status of the Zstandard decoder (SLUICE_ST_...) to a SluiceStatus.
 SluiceStatus statusOfZstd(uint32_t status);
 
 } // namespace sluice

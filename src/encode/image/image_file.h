@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-// A file with very many layers gets no more runs or filter parts than this, which bounds memory.
-// The bytes after them are stored unfiltered.
+// The most runs (ImageRun) or filter parts of a file. This bounds memory if a file has very many
+// layers; the bytes after the last run are then stored unfiltered.
 constexpr uint32_t kMaxParts = 65536;
 
 constexpr uint64_t kImageTile = 65536; // bytes; smaller levels share tiles

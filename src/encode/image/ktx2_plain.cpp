@@ -44,7 +44,7 @@ SluiceStatus decodeZlib(const uint8_t* packed, size_t packedSize, uint8_t* bytes
             bytes += stream.avail_out;
             size -= stream.avail_out;
         }
-        // Z_BUF_ERROR if it made no progress, which ends the loop
+        // If no progress is possible, this returns Z_BUF_ERROR, which ends the loop.
         result = inflate(&stream, Z_NO_FLUSH);
     }
     const bool whole =

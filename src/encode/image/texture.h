@@ -20,22 +20,24 @@ struct Pixels {
     uint32_t channels = 4;      // in the file: 1 grey, 2 grey + alpha, 3 RGB, 4 RGBA
     std::vector<uint8_t> rgba;  // from the top left, row by row; alpha is 255 if the file has none
     bool premultiplied = false; // the colours are multiplied by alpha
-    // Both hold what the file says about its pixels, as parts of sentences with "; " between them:
-    // `obeyed` what the pixels follow already, `ignored` what they do not follow.
+    // Remarks on what the file says about its pixels, with "; " between them. `obeyed`: properties
+    // that `rgba` already takes into account; `ignored`: properties that it does not.
     std::string obeyed, ignored;
-    std::string colourSpace; // what it says of its colours, unless it is sRGB; ignored
+    std::string colourSpace; // colour space in the file, unless sRGB; not applied
 };
 // Adds to Pixels::obeyed or Pixels::ignored.
 void addRemark(std::string& remarks, const std::string& remark);
 
 // Reads a Targa file: types 1, 2, 3, 9, 10 and 11 with 8, 15, 16, 24 and 32 bits, and every origin.
-// If there is an extension area, its attributes type says what alpha is. Without one, alpha that is
-// 0 in every pixel has no meaning, since many writers of opaque pictures leave it so; and the
-// fourth byte of a 32-bit pixel counts as alpha even if the header does not say so. What the last
-// packet has beyond the last pixel is dropped. It takes at most 128 * 4 bytes of memory for each
-// byte of the file, and a picture of more than `limit` bytes is refused. If `wanted` is not null,
-// it receives the bytes that the picture takes. Returns null, or a text that says what is wrong
-// with the file; then `pixels` is unspecified. Throws std::bad_alloc.
+// If there is an extension area, its attributes type says what alpha means. Without one, the fourth
+// byte of a 32-bit pixel counts as alpha even if the header does not say so, but alpha that is 0 in
+// every pixel is ignored, since many writers of opaque pictures store that. Pixels behind the last
+// one of the picture are dropped.
+//
+// Takes at most 128 * 4 bytes of memory for each byte of the file. A picture of more than `limit`
+// bytes is refused. If `wanted` is not null, it receives the bytes that the picture takes. Returns
+// null, or a text that says what is wrong with the file; then `pixels` is unspecified. Throws
+// std::bad_alloc.
 const char* readTga(const uint8_t* bytes, uint64_t size, Pixels& pixels,
                     uint64_t limit = UINT64_MAX, uint64_t* wanted = nullptr);
 
@@ -46,13 +48,13 @@ uint8_t srgbOfLinear(uint32_t light);
 // How the colour channels are averaged. Alpha is always the plain average.
 enum class Averaging {
     colour,        // converted from sRGB to linear light, and weighted with alpha
-    premultiplied, // converted likewise, but not weighted, since alpha is in the colours already
+    premultiplied, // averaged as linear light too, but not weighted: alpha is in the colours
     linear,        // as plain numbers
     normals        // as vectors in red, green and blue, which are scaled to length 1 again
 };
 
-// Turns a picture as an orientation of EXIF says, 1 to 8; another number changes nothing. Throws
-// std::bad_alloc.
+// Turns and mirrors a picture according to an EXIF orientation of 1 to 8. Other numbers have no
+// effect. Throws std::bad_alloc.
 void turnPixels(Pixels& pixels, uint32_t orientation);
 
 // Makes the `count` levels below `top` as RGBA8, the largest first. A level has half the extents of
@@ -61,15 +63,15 @@ void turnPixels(Pixels& pixels, uint32_t orientation);
 // a 16-bit version of the level above it, so that rounding does not add up. Throws std::bad_alloc.
 std::vector<std::vector<uint8_t>> makeMips(const Pixels& top, Averaging averaging, uint32_t count);
 
-// Makes a KTX2 file of one image without supercompression. Its levels are zeros, for the caller to
-// fill.
-//   info      format (RGBA8, BC1, BC3, BC4 or BC5), width, height, levels and the flag PREMULTIPLIED
-//             are read
+// Makes a KTX2 file of one image without supercompression. The caller fills its levels, which are
+// zeros.
+//   info      format (RGBA8, BC1, BC3, BC4 or BC5), width, height, levels and PREMULTIPLIED are
+//             read
 //   swizzle   which channels a shader should read, four of "rgba01"; empty: not written
 //   levels    receives where the levels are; has room for info.levels of them
 std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
                               SluiceImageLevel* levels);
-// Makes a KTX2 file of an image of any shape, with these key/value data.
+// Makes a KTX2 file of an image of any shape. pairs: the key/value data as the file stores them.
 //   info   as sluiceParseImage describes it; the format may also be BC7 or ASTC of 4 x 4 texels
 std::vector<uint8_t> makeKtx2File(const SluiceImageInfo& info, const std::vector<uint8_t>& pairs,
                                   SluiceImageLevel* levels);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes KTX2 files. A file describes its texels in a data format descriptor, which is that of the
-// Khronos Data Format Specification 1.3: a sample is a channel of a texel or half of a block.
+// Writes KTX2 files. A file describes its texels in a data format descriptor (Khronos Data Format
+// Specification 1.3). A sample in it is a channel of a texel or half of a compressed block.
 #include <algorithm>
 #include <string>
 
@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// A sample's channel field holds the channel's number. The qualifier kLinearSample says that alpha
-// is linear although the colours are sRGB.
+// Numbers for the channel field of a sample in KTX2's data format descriptor. kLinearSample is a
+// flag beside kAlphaChannel: alpha is linear although the colours are sRGB.
 constexpr uint32_t kAlphaChannel = 15, kLinearSample = 16;
 
 struct Sample {
@@ -102,7 +102,7 @@ std::vector<uint8_t> makeKtx2File(const SluiceImageInfo& info, const std::vector
                                   SluiceImageLevel* levels)
 {
     SluiceImageFormat format;
-    (void)sluiceGetImageFormat(info.format, &format); // callers use formats of the table
+    (void)sluiceGetImageFormat(info.format, &format); // cannot fail: the table has the format
     const std::vector<uint8_t> dfd =
         describe(format, (info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0);
 
@@ -110,7 +110,7 @@ std::vector<uint8_t> makeKtx2File(const SluiceImageInfo& info, const std::vector
                    pairsAt = dfdAt + dfd.size(), alignment = ktx2Alignment(format.blockBytes);
     uint64_t end = pairsAt + pairs.size();
     for (uint32_t i = info.levels; i-- != 0;) {
-        (void)sluiceGetImageLevel(&info, i, &levels[i]); // callers have images in memory
+        (void)sluiceGetImageLevel(&info, i, &levels[i]); // cannot fail: the image is in memory
         levels[i].offset = divideUp(end, alignment) * alignment;
         end = levels[i].offset + levels[i].size;
     }

@@ -43,7 +43,7 @@ const SrgbTables& srgbTables()
     return tables;
 }
 
-// Which texels of the level above one texel covers in one direction, and their weights.
+// The texels along one axis of the level above that make one texel of the new level, with weights.
 struct Taps {
     uint32_t first, count;
     uint32_t weights[3];

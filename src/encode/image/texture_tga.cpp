@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 18;
-// kTypePacked is added to one of the other types.
+// Image types. kTypePacked is added to one of the others if the pixels are run-length coded.
 constexpr uint32_t kTypeMapped = 1, kTypeColour = 2, kTypeGrey = 3, kTypePacked = 8;
 // Bits of the header's descriptor.
 constexpr uint32_t kFromRight = 16, kFromTop = 32, kInterleaved = 192;
@@ -48,14 +48,14 @@ enum class Attributes : uint8_t {
 
 struct TgaExtension {
     bool isThere = false;
-    uint8_t attributes = 0; // a value of Attributes, or a larger one, which says nothing
+    uint8_t attributes = 0; // a value of Attributes; larger ones mean nothing
     uint32_t gammaNumerator = 0, gammaDenominator = 0; // 0: it is not given
 };
 
 // Reads the extension area, which the last 26 bytes of a file point to.
 TgaExtension readExtension(const uint8_t* bytes, uint64_t size)
 {
-    static constexpr char signature[] = "TRUEVISION-XFILE."; // with the 0 behind it
+    static constexpr char signature[] = "TRUEVISION-XFILE."; // with its terminating 0
     constexpr uint64_t footerBytes = 26, areaBytes = 495, gammaAt = 478, attributesAt = 494;
     TgaExtension extension;
     if (size < footerBytes + areaBytes ||
@@ -93,7 +93,7 @@ const char* readHeader(const uint8_t* bytes, uint64_t size, TgaHeader& header)
     if (header.width == 0 || header.height == 0) return "it has no texels";
     if (header.width > kMaxTextureExtent || header.height > kMaxTextureExtent)
         return "it is larger than 16384 texels a side";
-    bool fits = header.bits == 8 || header.bits == 16; // indices; grey, or grey with alpha
+    bool fits = header.bits == 8 || header.bits == 16; // indices; grey, or grey and alpha
     if (header.type == kTypeMapped) fits = fits && header.hasMap && isColourDepth(header.mapBits);
     if (header.type == kTypeColour) fits = isColourDepth(header.bits);
     if (!fits) return "its depth is not read";
@@ -163,7 +163,7 @@ private:
     uint8_t m_anyAlpha = 0, m_commonAlpha = 255;
 };
 
-// Obeys what header and extension area say about alpha. Returns whether there is alpha.
+// Applies what the header and the extension area say about alpha. Returns whether there is alpha.
 bool settleAlpha(const TgaHeader& header, const TgaExtension& extension, const TgaPixels& converted,
                  Pixels& pixels)
 {
@@ -190,7 +190,7 @@ bool settleAlpha(const TgaHeader& header, const TgaExtension& extension, const T
     return true;
 }
 
-// Converts all pixels in the file's order.
+// Converts all pixels in the file's order. Returns null, or a text that says what is wrong.
 const char* readPixels(const uint8_t* bytes, uint64_t size, const TgaHeader& header,
                        TgaPixels& convert, uint8_t* rgba, uint64_t count)
 {
@@ -204,12 +204,13 @@ const char* readPixels(const uint8_t* bytes, uint64_t size, const TgaHeader& hea
             if (!convert.convert(bytes + at + i * pixelBytes, rgba + 4 * i)) return kIndex;
         return nullptr;
     }
-    for (uint64_t pixel = 0; pixel < count;) { // ends: each packet gives at least one pixel
+    for (uint64_t pixel = 0; pixel < count;) { // terminates: each packet gives at least one pixel
         if (at >= size) return kShort;
         const uint8_t packet = bytes[at++];
         const uint32_t stored = filterPacketStored(packet);
         const uint64_t pixels = filterPacketPixels(packet);
-        // Some writers fill the last packet up. What is beyond the last pixel need not be there.
+        // Some writers let the last packet reach beyond the last pixel. The file need not have
+        // these extra pixels.
         const uint64_t wanted = std::min(pixels, count - pixel);
         if ((stored == 1 ? 1 : wanted) * pixelBytes > size - at) return kShort;
         for (uint64_t i = 0; i < wanted; ++i) {

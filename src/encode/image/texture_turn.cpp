@@ -26,7 +26,7 @@ void mirrorRows(Pixels& pixels)
     }
 }
 
-// Makes rows of columns.
+// Transposes the picture: columns become rows.
 void transpose(Pixels& pixels)
 {
     std::vector<uint8_t> turned(pixels.rgba.size());
@@ -47,8 +47,8 @@ void addRemark(std::string& remarks, const std::string& remark)
 
 void turnPixels(Pixels& pixels, uint32_t orientation)
 {
-    // EXIF names where the first row and the first column of the file are to be seen. With 5 to 8
-    // the first row is a column.
+    // An EXIF orientation says at which sides of the shown picture the file's first row and first
+    // column are. With 5 to 8 the first row is shown as a column.
     if (orientation < 1 || orientation > 8) return;
     if (orientation >= 5) transpose(pixels);
     const bool fromRight =

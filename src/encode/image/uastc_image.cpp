@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-// The layout of a block's beginning, by mode: code, hints, pattern. Mode 8 has 32 bits of colour
-// between code and hints.
+// Describes how a block of each mode begins: with the mode's code, hints for transcoders, and the
+// number of a pattern, which is below `patterns`. Mode 8 has 32 bits of colour before the hints.
 struct Mode {
     uint32_t codeBits, code, hintBits, patternBits, patterns;
 };
@@ -31,8 +31,8 @@ uint32_t hintsAt(uint32_t mode)
     return kModes[mode].codeBits + (mode == kSolid ? kColourBits : 0);
 }
 
-// Returns the mode of a block, or kNoMode if it is invalid. All fields that are looked at lie in
-// the first 8 bytes.
+// Returns the mode of a block, or kNoMode if the block is invalid. low: the block's first 8 bytes;
+// no other bytes decide the mode or the validity.
 uint32_t modeOf(uint64_t low)
 {
     for (uint32_t mode = 0; mode < kUastcModeCount; ++mode) {
@@ -50,8 +50,8 @@ SluiceBuffer memory(const void* bytes, uint64_t size)
     return {uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
 }
 
-// Transcodes a level, slice by slice; slices follow each other, both as blocks and as what they
-// become. Returns false if a slice is too large.
+// Transcodes a level slice by slice. Slices are stored without gaps in source and destination. Adds
+// the number of invalid blocks to `invalid`. Returns false if a slice is too large.
 bool transcodeLevel(SluiceContext context, const SluiceUastcInfo& how, const SluiceImageLevel& from,
                     const SluiceImageLevel& to, uint64_t slices, uint64_t& invalid)
 {
@@ -122,7 +122,8 @@ std::vector<uint8_t> transcodeKtx2(const std::vector<uint8_t>& file, const Image
     how.regionStride = sizeof(SluiceUastcRegion);
     how.maxRegionBlocks = SLUICE_UASTC_MAX_BLOCKS;
     how.format = format;
-    // Both begin at multiples of 16, and in files of UASTC so do levels.
+    // The command needs aligned addresses. Both vectors begin at multiples of 16 bytes, and so do
+    // the levels in a KTX2 file of UASTC.
     how.source = memory(file.data(), file.size());
     how.destination = memory(made.data(), made.size());
     invalid = 0;

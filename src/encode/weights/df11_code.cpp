@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Makes the prefix code of a DFloat11 unit. A leaf is a symbol, or the end mark, with its weight
-// (how often it occurs) and its code's length. A decoder looks codes up 8 bits at a time: in row 0
-// of its tables by the first byte, in a further row for each byte that begins a longer code.
+// (how often it occurs) and its code's length. A decoder looks codes up 8 bits at a time: the first
+// byte in row 0 of its tables, each further byte in the row that the entry before names.
 
 #include "encode/weights/df11_code.h"
 
@@ -46,14 +46,14 @@ uint32_t shortest(const Leaves& leaves)
         ->length;
 }
 
-// Returns how many table rows beyond the first a code needs. Codes are assigned from the longest
-// on. So the codes longer than 8, 16 or 24 bits fill the lowest prefixes of that length without a
-// gap.
+// A decoder looks up a code byte by byte, in tables with a row for each prefix. Returns how many
+// rows a code needs beyond the first: one for each prefix of 8, 16 or 24 bits with which longer
+// codes begin. Codes ascend, the longest first, so these prefixes are 0, 1, 2 ... without a gap.
 uint32_t extraRows(const Leaves& leaves)
 {
     uint32_t rows = 0;
     for (uint32_t prefix = 8; prefix < 32; prefix += 8) {
-        uint64_t space = 0; // of the longer codes, in units of 2^-32
+        uint64_t space = 0; // code space of the longer codes, in units of 2^-32
         for (const Leaf& leaf : leaves)
             space += leaf.length > prefix ? uint64_t(1) << (32 - leaf.length) : 0;
         rows += uint32_t(divideUp(space, uint64_t(1) << (32 - prefix)));
@@ -74,10 +74,10 @@ void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
     }
 }
 
-// Finds the cheapest code of at most 16 bits that needs few table rows. The rarest leaves form a
-// subtree that is at most 8 bits deep; the subtree's root and all other leaves are at most 8 bits
-// deep too. Such a code always exists, since two leaves already make a subtree. `weightOf` has the
-// true weights.
+// Finds the cheapest code of at most 16 bits that needs few rows in the look-up tables. For that,
+// the rarest leaves form a subtree at most 8 bits deep, and its root and all other leaves are at
+// most 8 bits deep too. Such a code always exists, since two leaves already make a subtree.
+// `weightOf` has the true weights, whereas those in `leaves` may have been halved.
 void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint64_t>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {

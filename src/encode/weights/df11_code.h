@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-// The kernels of other projects keep a block's elements, 2 bytes each, in 48 KiB of shared memory,
-// beside 512 counters and the block's end. A block has more elements than fit only if its codes
-// have fewer than 1.391 bits on average.
+// The most elements of a block that decoders of other projects can take: they keep the elements, 2
+// bytes each, in 48 KiB of shared memory, together with 512 counters and the block's end. A block
+// has more elements only if its codes have fewer than 1.391 bits on average.
 constexpr uint32_t kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
 
 struct Df11Code {
@@ -27,12 +27,12 @@ struct Df11Code {
     uint32_t minLength() const;
 };
 
-// Makes a code for the symbols that occur and the end mark, which has only zeros.
+// Makes a code for the symbols that occur and for the end mark, whose code consists of zeros.
 //
 // No code is longer than the kind allows (32 or 16 bits) or shorter than minLength (1 or 2), and
-// the tables have at most 16 rows beyond the first. The code is the best one unless that breaks
-// minLength or takes too many rows. Symbols that do not occur may receive codes, to complete the
-// code.
+// the look-up tables have at most 16 rows beyond the first. The code is the best one unless that
+// breaks minLength or takes too many rows. Symbols that do not occur may receive codes, to complete
+// the code.
 //
 // Returns false if no symbol occurs, or one that the format cannot hold: 240 and above for bf16, 16
 // and above for fp8.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes a DFloat11 stream. A window is 64 bits of it, which one thread decodes. Its gap is the
-// number of bits at its beginning that belong to a code of the window before it.
-// SLUICE_DF11_WINDOWS windows make a block, whose first element's index is stored in `positions`.
+// Writes a DFloat11 stream. A window is 64 bits of the stream, which one thread decodes. Its gap is
+// the number of bits at its beginning that belong to a code of the window before it. A block has
+// SLUICE_DF11_WINDOWS windows; `positions` has the index of its first element.
 
 #include "encode/weights/df11_encoder.h"
 
@@ -26,7 +26,7 @@ uint32_t symbolOf(uint32_t element)
     return Bf16 ? element >> 7 & 255 : element >> 3 & 15;
 }
 
-// Returns the bits of an element that are stored without a code: the sign, above the mantissa.
+// Returns the bits of an element that are stored without a code: the mantissa, below the sign.
 template <bool Bf16>
 uint32_t rawOf(uint32_t element)
 {
@@ -70,7 +70,8 @@ void Df11Encoder::startBlock(uint64_t element)
     m_blockStart = element;
 }
 
-// Begins a window, whose first `gap` bits end a code of the window before it.
+// Begins a window of 64 bits. Its first `gap` bits are the end of a code that began in the window
+// before it.
 void Df11Encoder::startWindow(uint32_t gap)
 {
     if (m_windows++ % SLUICE_DF11_WINDOWS == 0) startBlock(m_elements);

@@ -15,7 +15,7 @@ namespace sluice {
 void countDf11Symbols(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count,
                       uint64_t histogram[256]);
 
-// The sizes in bytes of a unit's four arrays, which are known before it is encoded.
+// The sizes in bytes of four arrays of a unit (tensors under one code), known before it is encoded.
 struct Df11Sizes {
     uint64_t encoded, signMantissa, positions, gaps;
 };
@@ -26,13 +26,13 @@ public:
     // The code must outlive the encoder.
     Df11Encoder(SluiceDf11Kind kind, const Df11Code& code);
 
-    // What has been encoded so far. `encoded` is the stream of codes, `signMantissa` the bits
-    // without a code, `positions` has the first element of each block. The caller may remove bytes
-    // between calls.
+    // The arrays that have been encoded so far. `encoded` is the stream of codes, `signMantissa`
+    // the uncoded bits, and `positions` the index of each block's first element. The caller may
+    // remove bytes between calls.
     std::vector<uint8_t> encoded, signMantissa, positions, gaps;
 
     void add(const uint8_t* elements, uint64_t count);
-    // Writes the rest after the last element: the last window and the ends of the arrays.
+    // Writes what remains after the last element: the last window and the ends of the arrays.
     void finish();
 
     uint32_t maxBlockElements() const { return m_maxBlockElements; } // valid after finish()
@@ -58,17 +58,17 @@ private:
     uint32_t m_nibble = 0;   // bits of an element with even index, until the next fills the byte
 };
 
-// Returns where a unit has the offsets of its five arrays: luts, encoded, signMantissa,
-// outputPositions, gaps.
+// Returns pointers to the five offsets in a unit's description, in the order luts, encoded,
+// signMantissa, outputPositions, gaps.
 inline std::array<uint64_t*, 5> offsetsOf(SluiceDf11Unit& unit)
 {
     return {&unit.lutsOffset, &unit.encodedOffset, &unit.signMantissaOffset,
             &unit.outputPositionsOffset, &unit.gapsOffset};
 }
 
-// Encodes `count` elements, `repeats` times over, and appends the unit's arrays to `source`, each
-// aligned to 256 bytes there. Returns the size of all arrays in bytes, or 0 if the format cannot
-// hold the elements.
+// Encodes `count` elements, `repeats` times over, as one unit (tensors under one code). Appends its
+// arrays to `source`, each at a multiple of 256 bytes. Returns the size of all arrays in bytes, or
+// 0 if the format cannot hold the elements.
 uint64_t encodeDf11Unit(SluiceDf11Kind kind, const uint8_t* elements, uint64_t count,
                         uint64_t repeats, std::vector<uint8_t>& source, SluiceDf11Unit& unit);
 

@@ -99,14 +99,15 @@ public:
     }
 
 private:
-    // The bits that a lane uses in one row before the tail.
+    // How many bits a lane uses for its 8 symbols of one row. In each row of all but the last few
+    // (the tail), it makes four look-ups, and then reads the symbols that are left one by one.
     struct LaneRow {
-        uint8_t half[2];          // bits of look-ups 0 and 1, and of 2 and 3
-        uint8_t single[kLookUps]; // bits of each symbol that they leave; 0: none
+        uint8_t half[2];          // bits of look-ups 0 and 1 together, and of 2 and 3 together
+        uint8_t single[kLookUps]; // bits of each symbol that these look-ups leave; 0: none
     };
     static constexpr uint32_t kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
 
-    // Turns a lane's codes into its own sequence of words. Zeros follow, since a decoding lane may
+    // Turns all codes of a lane into one sequence of words. Zeros follow, since a decoding lane may
     // take up to two words more than its codes fill.
     void fill(uint32_t lane)
     {
@@ -148,7 +149,8 @@ private:
         to[0] = to[1] = 0;
     }
 
-    // Holds what a look-up finds: one symbol, or two if both codes together have at most kMaxBits.
+    // Holds what one look-up finds: two symbols if their codes together have at most kMaxBits bits,
+    // otherwise one symbol.
     struct Found {
         uint32_t bitCount; // bits of the codes found
         uint32_t needed;   // bits that the decoder must hold for this look-up
@@ -179,21 +181,21 @@ private:
         }
     }
 
-    // A lane takes its next word when at most one whole word is left. There is no branch, because a
-    // CPU could not predict whether a word is taken.
+    // Lets a lane use `bitCount` bits. The lane takes its next word if it has at most kWordBits
+    // bits. There is no branch, because a CPU could not predict whether a word is taken.
     void takeAndUse(uint32_t lane, uint32_t bitCount)
     {
         const uint32_t takes = m_available[lane] <= kWordBits ? 1 : 0;
-        // Writes the word even if the lane does not take it; in that case the next word overwrites
-        // it.
+        // Write the word even if the lane does not take it. Then the next word that is written
+        // replaces it.
         *m_out = m_words[lane][m_taken[lane]];
         m_out += takes;
         m_taken[lane] += takes;
         m_available[lane] += takes * kWordBits - bitCount;
     }
 
-    // Writes the words of a row of the tail, 16 bits each, to `halves`, which already holds `count`
-    // words. Returns the new count.
+    // In the last rows of a tile (the tail), lanes take words of 16 bits. Writes those of one row
+    // to `halves`, after the `count` words that it already holds. Returns the new count.
     uint32_t writeTail(uint32_t row, uint16_t* halves, uint32_t count)
     {
         uint8_t lengths[kLanes][kPerLane];
@@ -230,7 +232,7 @@ private:
     uint32_t m_taken[kLanes] = {}, m_halvesTaken[kLanes] = {};
     uint32_t m_available[kLanes] = {}; // bits of taken words that no code has used
     LaneRow m_laneRows[kTile / kRow][kLanes];
-    uint8_t m_singleRounds[kTile / kRow] = {}; // the most left-over symbols of a lane, by row
+    uint8_t m_singleRounds[kTile / kRow] = {}; // by row: the most symbols left to one lane
 };
 
 } // namespace
@@ -305,8 +307,8 @@ SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* eleme
     if (raw == nullptr) return SLUICE_ERROR_ARGUMENT;
     visitElements(type, elements, [&](auto values) {
         constexpr Layout layout = decltype(values)::kLayout;
-        // The low `above` raw bits go into the planes of words and bytes, the `width` bits above
-        // them into the plane of bits.
+        // The lowest `above` raw bits of each element go into planes (arrays) of words and bytes,
+        // the `width` bits above them into a plane of bits.
         constexpr uint32_t width = layout.planeBits(), above = layout.rawBits() - width;
         for (uint64_t i = 0; i < count;) { // in each pass the elements of one tile
             const uint64_t tile = (first + i) / kTile;

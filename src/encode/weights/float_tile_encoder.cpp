@@ -18,8 +18,8 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     const uint32_t elements = size / elementBytes;
     out.clear();
     const TileParts parts = tilePartsOf(type, elements);
-    // A segment's last tile may end inside an element, and the tables alone may be too large. An
-    // empty result means that the tile is stored.
+    // Store the tile unencoded (`out` stays empty) if it ends inside an element, as a segment's
+    // last tile may, or if the tables alone are too large.
     if (size % elementBytes != 0 || parts.words >= size) return SLUICE_OK;
     out.reserve(size); // a larger result is given up
     out.resize(size_t(parts.words));

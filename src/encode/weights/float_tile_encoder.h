@@ -13,7 +13,7 @@ namespace sluice {
 // Encodes tiles of codec FLOAT, each with a code of its own (docs/format.md 6.5).
 class FloatTileEncoder {
 public:
-    // Encodes one tile; see TileEncoders::encode (archive/tile_encoder.h).
+    // Encodes one tile. `out` becomes empty if the encoded tile would not be smaller than the tile.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out);
 
@@ -30,8 +30,8 @@ struct FloatTensor {
     std::vector<uint32_t> words, index;
 
     SluiceStatus encode(uint32_t elementType, const uint8_t* elements, uint64_t elementCount);
-    // Appends these arrays to `source`, each at a multiple of 16 bytes. Sets the offsets, type and
-    // count of the result; the caller sets the rest.
+    // Appends the four arrays to `source`, each at a multiple of 16 bytes. Sets the offsets, type
+    // and count of the result; the caller sets the rest.
     SluiceFloatTensor appendTo(std::vector<uint8_t>& source) const;
 };
 

@@ -7,13 +7,13 @@
 
 namespace sluice::zstd {
 
-// Appends bits to bytes, from the lowest bit of each byte up. Streams that are read from their end
-// are written from their end as well.
+// Appends bits to a vector of bytes, the lowest bit of each byte first. For streams that decoders
+// read backwards, the last bits must be put first.
 class BitWriter {
 public:
     explicit BitWriter(std::vector<uint8_t>& to) : m_to(to) {}
 
-    // value < 2^n, n: 0 .. 32
+    // Appends n bits (0 .. 32). value: below 2^n.
     void put(uint32_t value, uint32_t n)
     {
         m_bits |= uint64_t(value) << m_count;
@@ -22,7 +22,7 @@ public:
             m_bits >>= 8;
         }
     }
-    // Fills the last byte with zeros.
+    // Pads the last byte with zeros.
     void fill()
     {
         if (m_count != 0) put(0, 8 - m_count);

@@ -10,8 +10,8 @@
 namespace sluice::zstd {
 namespace {
 
-// One stream of literals is decoded as fast as a block's sequences, so four are only taken where
-// the format needs them.
+// The most literals for which the format allows a single stream. Four streams are used only above
+// that: decoding one stream of so few literals takes no longer than the block's sequences.
 constexpr uint32_t kOneStream = 1023;
 
 struct Symbol {
@@ -20,7 +20,7 @@ struct Symbol {
 
 Symbol symbolOf(uint32_t kind, uint32_t value)
 {
-    uint32_t symbol = 0; // the largest one whose base is at most `value`
+    uint32_t symbol = 0; // the largest symbol whose base is at most `value`
     if (kind == SLUICE_ZS_OFFSETS) {
         symbol = floorLog2(value);
     } else {
@@ -42,14 +42,15 @@ uint32_t valueOf(const Sequence& sequence, uint32_t kind)
                                                : sequence.length;
 }
 
-// Bytes of a header of literals, the least that can say both numbers.
+// Returns the size in bytes of the smallest header for coded literals that can hold the number of
+// literals and their stored size.
 uint32_t literalsHeaderSize(uint32_t literals, uint32_t stored)
 {
     const uint32_t most = std::max(literals, stored);
     return most < 1u << 10 ? 3 : most < 1u << 14 ? 4 : 5;
 }
 
-// Bytes of literals that are not coded, with their header.
+// Returns how many bytes literals take without a code, with their header.
 uint32_t plainSize(uint32_t literals)
 {
     return literals + (literals < 32 ? 1 : literals < 4096 ? 2 : 3);
@@ -64,9 +65,10 @@ void putPlainHeader(uint32_t kind, uint32_t literals, std::vector<uint8_t>& to)
         to.push_back(uint8_t(header >> 8 * i));
 }
 
-// Chooses codes for a row of `count` blocks. codeOf(first, last, cost) returns the best code that
-// these blocks share, and its cost; without a code the cost is that of having none. take(block,
-// code) receives the choice.
+// Divides `count` consecutive blocks into runs of up to longestRun blocks that share a code, so
+// that the total cost is least. codeOf(first, last, cost) returns the best code for these blocks
+// and sets its cost. If it returns no code, the cost is that of storing them without one.
+// take(block, code) receives the code of each block.
 template <class Code, class CodeOf, class Take>
 void planRuns(uint32_t count, uint32_t longestRun, const CodeOf& codeOf, const Take& take)
 {
@@ -95,12 +97,12 @@ void planRuns(uint32_t count, uint32_t longestRun, const CodeOf& codeOf, const T
 } // namespace
 
 struct BlockWriter::Block {
-    uint32_t begin, size;            // its bytes
-    uint32_t firstSequence, count;   // its sequences
-    uint32_t firstLiteral, literals; // in m_bytes
+    uint32_t begin, size;            // offset and size of its content in bytes
+    uint32_t firstSequence, count;   // its sequences in m_sequences
+    uint32_t firstLiteral, literals; // its literals in m_bytes
     LiteralCounts bytes;
     Histogram symbols[SLUICE_ZS_TABLES];
-    Literals code; // null: its literals are not coded
+    Literals code; // null: the literals are stored uncoded
     Code codes[SLUICE_ZS_TABLES];
 };
 
@@ -120,7 +122,8 @@ void BlockWriter::begin(uint32_t blockMaximum)
     std::fill(std::begin(m_codes), std::end(m_codes), nullptr);
 }
 
-// Ends the block that is being made. Bytes behind its last sequence are literals.
+// Ends the last block of m_blocks at `end` and collects its literals. Bytes behind its last
+// sequence are literals.
 void BlockWriter::closeBlock(const uint8_t* bytes, uint32_t end)
 {
     Block& block = m_blocks.back();
@@ -146,19 +149,19 @@ void BlockWriter::openBlock(uint32_t begin)
     block.firstLiteral = uint32_t(m_bytes.size());
 }
 
-// Cuts the bytes from `begin` to `end` into blocks of about equally many sequences.
+// Cuts the bytes from `begin` to `end` into blocks with about the same number of sequences each.
 void BlockWriter::cut(const uint8_t* bytes, uint32_t begin, uint32_t end, const Match* matches,
                       uint32_t count)
 {
     const uint32_t most = divideUp(count, std::max(divideUp(count, kMostSequences), 1u));
-    uint32_t position = begin; // behind the last sequence, or the begin of the block
+    uint32_t position = begin; // end of the last sequence, or start of the block
     const auto next = [&](uint32_t at) {
         closeBlock(bytes, at);
         openBlock(at);
         position = at;
     };
-    // Ends blocks until the one that is open has room for bytes up to `to`, of which those from
-    // `whole` on must be in one block.
+    // Ends blocks until the bytes before `to` fit into the current block. The bytes [whole, to)
+    // must be in one block, so no block ends inside them.
     const auto makeRoom = [&](uint32_t whole, uint32_t to) {
         while (to - m_blocks.back().begin > m_blockMaximum)
             next(std::min(whole, m_blocks.back().begin + m_blockMaximum));
@@ -201,7 +204,7 @@ void BlockWriter::setOffsetValues(Block& block)
 
 void BlockWriter::planLiterals(uint32_t longestRun)
 {
-    std::vector<Block*> blocks; // those whose literals may be coded
+    std::vector<Block*> blocks; // blocks whose literals may be coded
     for (Block& block : m_blocks)
         if (block.bytes.used() > 1) blocks.push_back(&block);
     const auto costOf = [](const Block& block, const LiteralCode& code) {
@@ -248,7 +251,7 @@ void BlockWriter::planLiterals(uint32_t longestRun)
 
 void BlockWriter::planTable(uint32_t kind, uint32_t longestRun)
 {
-    std::vector<Block*> blocks; // those with sequences
+    std::vector<Block*> blocks; // blocks with sequences
     for (Block& block : m_blocks)
         if (block.count != 0) blocks.push_back(&block);
     planRuns<Code>(
@@ -266,7 +269,8 @@ void BlockWriter::planTable(uint32_t kind, uint32_t longestRun)
             };
             if (first == 0 && m_codes[kind] != nullptr) consider(m_codes[kind]);
             consider(m_predefined[kind]);
-            cost += bitCost(uint64_t(best->states.log) * (last - first)); // the first states
+            // Each block stores its first state, but code->cost() has counted only one.
+            cost += bitCost(uint64_t(best->states.log) * (last - first));
             return best;
         },
         [&](uint32_t i, const Code& code) { blocks[i]->codes[kind] = code; });
@@ -329,7 +333,8 @@ void BlockWriter::writeSequences(const Block& block, std::vector<uint8_t>& to)
     to.push_back(0);
     for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind) {
         Code code = block.codes[kind];
-        // A block that was stored plainly has changed the offsets that later ones may repeat.
+        // If a block before this one was stored plain, the repeated offsets differ from the planned
+        // ones, so the planned table may lack a symbol.
         if (code->cost(block.symbols[kind]) == kNever) {
             uint64_t cost;
             code = bestFse(kind, block.symbols[kind], cost);
@@ -388,7 +393,8 @@ void BlockWriter::writeBlock(Block& block, const uint8_t* bytes, bool last,
     writeSequences(block, frame);
     const size_t size = frame.size() - header - 3;
     if (size < block.size) return finish(SLUICE_ZS_COMPRESSED, uint32_t(size));
-    // A plain block leaves everything as it was.
+    // Store the block uncompressed. It does not change the decoder's state, so restore the
+    // encoder's state too.
     std::copy(std::begin(repeats), std::end(repeats), m_repeats);
     m_literals = literals;
     std::copy(std::begin(codes), std::end(codes), m_codes);

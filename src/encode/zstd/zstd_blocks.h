@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the blocks of Zstandard frames for known matches. Blocks have few sequences, since GPUs
-// decode the sequences of a block one after the other. So that many blocks cost little, tables are
-// planned for runs of blocks: a table is described once and repeated by the blocks behind it.
+// Writes the blocks of Zstandard frames for given matches. Blocks have few sequences, because GPUs
+// decode the sequences of a block one after the other. To keep the cost of many blocks low, tables
+// are planned for runs of blocks: the first block of a run describes the table, and the other
+// blocks repeat it.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace sluice::zstd {
 class FseCode;
 class LiteralCode;
 
-constexpr uint32_t kMostSequences = 2048; // of a block
+constexpr uint32_t kMostSequences = 2048; // the most sequences of a block
 
 struct Match {
     uint32_t position, length, offset;
@@ -29,11 +30,11 @@ public:
     // Begins a frame. blockMaximum: the most bytes that a block may decode to.
     void begin(uint32_t blockMaximum);
     // Appends blocks of the next bytes of the frame.
-    //   ends        positions at which a block must end, ascending; the last one is behind the
+    //   ends        offsets at which a block must end, ascending; the last one is the end of the
     //               bytes
-    //   matches     in order; they do not overlap and have 3 .. blockMaximum bytes. None extends
-    //               over one of the ends
-    //   last        the frame ends here
+    //   matches     in ascending order, without overlaps, of 3 .. blockMaximum bytes each. No match
+    //               crosses one of the ends
+    //   last        whether the frame ends with these blocks
     //   longestRun  how many blocks may share a table
     void write(const uint8_t* bytes, const std::vector<uint32_t>& ends,
                const std::vector<Match>& matches, bool last, uint32_t longestRun,
@@ -57,13 +58,13 @@ private:
 
     uint32_t m_blockMaximum = 0;
     uint32_t m_repeats[SLUICE_ZS_REPEATS] = {};
-    // The tables that the blocks so far leave, which later blocks may repeat.
+    // m_literals and m_codes are the tables that were written last, which later blocks may repeat.
     Literals m_literals;
     Code m_codes[SLUICE_ZS_TABLES];
     Code m_predefined[SLUICE_ZS_TABLES];
     std::vector<Block> m_blocks;
     std::vector<Sequence> m_sequences;
-    std::vector<uint32_t> m_offsets; // of the sequences
+    std::vector<uint32_t> m_offsets; // the offset of each sequence
     std::vector<uint8_t> m_bytes;    // the literals of all blocks
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 struct Level {
     int search;          // libzstd's level
-    uint32_t longestRun; // as in BlockWriter::write
+    uint32_t longestRun; // how many blocks may share a table
 };
 constexpr Level kLevels[SLUICE_ZSTD_MAX_LEVEL + 1] = {
     {},      {1, 4},  {2, 4},   {3, 4},   {4, 4},   {6, 4},  {8, 8},
@@ -39,7 +39,7 @@ struct TileEncoder::State {
     void search(int level, const uint8_t* tile, uint32_t size);
 };
 
-// Lets libzstd find matches. Without matches the frame is larger, but right.
+// Lets libzstd find matches. If that fails, there are none: the frame is larger, but valid.
 void TileEncoder::State::search(int level, const uint8_t* tile, uint32_t size)
 {
     matches.clear();
@@ -78,7 +78,8 @@ void TileEncoder::encode(uint32_t level, const uint8_t* tile, uint32_t size,
                          std::vector<uint8_t>& frame)
 {
     constexpr uint32_t kSingleSegment = 32;
-    // The size of the content takes 1, 2 or 4 bytes; 2 bytes hold it less 256.
+    // The field that holds the size of the content has 1, 2 or 4 bytes. With 2 bytes it holds the
+    // size minus 256.
     const uint32_t format = size < 256 ? 0 : size < 256 + 65536 ? 1 : 2;
     frame.resize(5 + (1u << format));
     storeLe32(frame.data(), SLUICE_ZS_MAGIC);

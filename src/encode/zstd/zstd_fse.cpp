@@ -8,7 +8,7 @@
 namespace sluice::zstd {
 namespace {
 
-// The binary logarithms of 1 .. SLUICE_ZS_MAX_STATES, in the unit of costs.
+// The binary logarithms of 1 .. SLUICE_ZS_MAX_STATES, in units of 1/4096 bit.
 class Logarithms {
 public:
     Logarithms()
@@ -19,7 +19,8 @@ public:
     uint32_t operator[](uint32_t value) const { return m_of[value]; }
 
 private:
-    // Each squaring of a number of 1 .. 2 yields a bit of its logarithm.
+    // Squaring a number between 1 and 2 doubles its logarithm. If the square is 2 or more, the next
+    // bit of the logarithm is 1, and the square is halved.
     static uint32_t compute(uint32_t value)
     {
         const uint32_t whole = floorLog2(value);
@@ -50,7 +51,7 @@ std::vector<uint8_t> describe(const fse::Distribution& states)
     bits.put(states.log - fse::kMinLog, 4);
     uint32_t left = 1u << states.log;
     for (uint32_t symbol = 0; left != 0; ++symbol) {
-        // A number of 0 .. left + 1. The smallest ones, `shorter` of them, take one bit less.
+        // Write `value`, at most left + 1: with n - 1 bits if it is below `shorter`, else with n.
         const uint32_t count = uint32_t(states.count[symbol]), value = count + 1,
                        n = floorLog2(left + 1) + 1, shorter = (1u << n) - 2 - left;
         if (value < shorter)
@@ -59,7 +60,7 @@ std::vector<uint8_t> describe(const fse::Distribution& states)
             bits.put(value < 1u << (n - 1) ? value : value + shorter, n);
         left -= count;
         if (count != 0) continue;
-        uint32_t zeros = 0; // further ones
+        uint32_t zeros = 0; // further symbols without states
         while (states.count[symbol + 1 + zeros] == 0)
             ++zeros;
         symbol += zeros;
@@ -71,18 +72,21 @@ std::vector<uint8_t> describe(const fse::Distribution& states)
     return bytes;
 }
 
-// What a symbol saves with one more state, and what it costs with one less.
+// Returns how much cheaper a symbol's occurrences become with one more state.
 uint64_t gainOf(uint32_t occurrences, int16_t states)
 {
     const Logarithms& log = logarithms();
     return uint64_t(occurrences) * (log[uint32_t(states) + 1] - log[uint32_t(states)]);
 }
+// Returns how much more a symbol's occurrences cost with one state less; kNever: the symbol has
+// only one state, which it must keep.
 uint64_t lossOf(uint32_t occurrences, int16_t states)
 {
     return states <= 1 ? kNever : gainOf(occurrences, int16_t(states - 1));
 }
 
-// Moves states from symbol to symbol until no move makes the symbols cheaper.
+// Moves states between symbols until no move makes the data cheaper. missing: states to add first,
+// or, if negative, to remove first.
 void balance(const Histogram& histogram, fse::Distribution& states, int missing)
 {
     for (uint32_t moves = 0; moves < 4 * SLUICE_ZS_MAX_STATES; ++moves) {
@@ -141,7 +145,7 @@ void FseCode::build()
     uint16_t end[64];
     uint32_t begin = 0;
     for (uint32_t s = 0; s < states.symbols; ++s) {
-        if (states.count[s] < 0) states.count[s] = 1; // its place in the table is known now
+        if (states.count[s] < 0) states.count[s] = 1; // -1 only mattered for buildStates
         const uint32_t count = uint32_t(states.count[s]);
         m_begin[s] = end[s] = uint16_t(begin);
         begin += count;
@@ -198,7 +202,7 @@ std::unique_ptr<FseCode> bestFse(uint32_t kind, const Histogram& histogram, uint
     std::unique_ptr<FseCode> best;
     const uint32_t most = kind == SLUICE_ZS_OFFSETS ? SLUICE_ZS_OFFSET_LOG : SLUICE_ZS_LENGTH_LOG;
     for (uint32_t log = fse::kMinLog; log <= most; ++log) {
-        // More states than symbols have no use.
+        // If the previous table had two states or more per occurrence, a larger one gains nothing.
         if (best != nullptr && 1u << (log - 1) >= 2 * histogram.total) break;
         std::unique_ptr<FseCode> code = fitFse(histogram, log);
         if (code == nullptr) continue;

@@ -16,7 +16,7 @@ constexpr uint32_t kCostShift = 12; // costs are in 1/4096 bit
 constexpr uint64_t kNever = uint64_t(1) << 60;
 constexpr uint64_t bitCost(uint64_t bits) { return bits << kCostShift; }
 
-// Counts the symbols of one of the three codes of sequences, or the weights of a tree.
+// Counts the symbols of one FSE table of sequences, or the weights of a Huffman tree.
 struct Histogram {
     uint32_t count[64] = {};
     uint32_t total = 0;
@@ -33,14 +33,15 @@ struct Histogram {
 class FseCode {
 public:
     uint32_t mode = SLUICE_ZS_FSE;    // SLUICE_ZS_PREDEFINED, ONE_SYMBOL or FSE
-    std::vector<uint8_t> description; // how a block describes the table
+    std::vector<uint8_t> description; // the description of the table in a block
     fse::Distribution states;         // log 0: one symbol, which takes no bits
 
     void build();
-    uint64_t cost(const Histogram& histogram) const; // kNever: a symbol has no state
+    uint64_t cost(const Histogram& histogram) const; // kNever if a symbol has no state
 
-    // The encoder's state is 2^log .. 2^(log + 1) - 1. first() begins with the symbol that is read
-    // last; next() adds the symbol before it.
+    // The encoder works backwards. first() returns its state for the symbol that a decoder reads
+    // last. next() returns its state after it has added the symbol that a decoder reads before.
+    // States are 2^log .. 2^(log + 1) - 1.
     uint32_t first(uint32_t symbol) const { return place(symbol, 0); }
     uint32_t next(uint32_t state, uint32_t symbol, BitWriter& bits) const
     {
@@ -66,8 +67,8 @@ private:
     uint32_t m_cost[64] = {};
 };
 
-// Returns a table of 2^log states for these symbols, of which at least two occur.
-// Returns nothing if there are more symbols than states.
+// Returns a table of 2^log states for these symbols, at least two of which occur. Returns null if
+// more symbols occur than there are states.
 std::unique_ptr<FseCode> fitFse(const Histogram& histogram, uint32_t log);
 
 // Returns the cheapest table that a block can describe for these symbols. kind:

@@ -11,14 +11,15 @@ namespace {
 
 constexpr uint32_t kLongest = SLUICE_ZS_MAX_CODE_LENGTH;
 
-// Writes the weights with a table of 2^log states: two states take turns. Returns nothing if that
-// takes more bytes than a description can say.
+// Describes the weights of a Huffman code, compressed with an FSE table of 2^log states. A decoder
+// alternates between two states. Returns nothing if the description is longer than a byte can say.
 std::vector<uint8_t> withFse(const uint8_t* weights, uint32_t count, uint32_t log)
 {
     Histogram histogram;
     for (uint32_t i = 0; i < count; ++i)
         histogram.add(weights[i]);
-    // If one weight had all states, a reader would not find the end.
+    // If one weight had all states, symbols would take no bits, and a decoder could not find the
+    // end. So give another weight a state too.
     if (histogram.used() == 1) histogram.add(weights[0] == 0 ? 1 : 0);
     const std::unique_ptr<FseCode> code = fitFse(histogram, log);
     if (code == nullptr) return {};
@@ -38,7 +39,8 @@ std::vector<uint8_t> withFse(const uint8_t* weights, uint32_t count, uint32_t lo
     return bytes;
 }
 
-// Returns the shortest description of these weights. The last symbol's weight is not described.
+// Returns the shortest description of a Huffman code with these weights, from which a decoder gets
+// code lengths. The last symbol's weight is not among them: a decoder computes it from the others.
 std::vector<uint8_t> describe(const uint8_t* weights, uint32_t count)
 {
     std::vector<uint8_t> best;
@@ -97,7 +99,7 @@ std::unique_ptr<LiteralCode> fitLiterals(const LiteralCounts& literals)
                      [&](uint8_t a, uint8_t b) { return literals.count[a] < literals.count[b]; });
     std::unique_ptr<LiteralCode> best;
     uint64_t bestBits = 0;
-    // A code with a smaller limit has a shorter description.
+    // A smaller limit on the code lengths may make the description shorter, so try three limits.
     for (uint32_t longest = kLongest; longest >= kLongest - 2 && used <= 1u << longest; --longest) {
         packageMerge<uint32_t, 256, kLongest>(
             used, longest, lengths, [&](uint32_t leaf) { return literals.count[symbols[leaf]]; });

@@ -14,14 +14,14 @@ struct LiteralCounts {
     uint32_t count[256] = {};
 
     void add(const LiteralCounts& other);
-    uint32_t used() const; // how many bytes occur
+    uint32_t used() const; // how many different bytes occur
 };
 
 class LiteralCode {
 public:
     std::vector<uint8_t> description;
 
-    // Returns the bits that these literals take, or UINT64_MAX if one has no codeword.
+    // Returns how many bits these literals take, or UINT64_MAX if a literal has no codeword.
     uint64_t bits(const LiteralCounts& literals) const;
     void write(const uint8_t* literals, uint32_t count, std::vector<uint8_t>& to) const;
 

@@ -26,7 +26,8 @@ constexpr const char* kFileRows[] = {"stream read",    "stream decode",  "stream
 
 uint32_t cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
-// Returns 1, 2, 4, 8 and 16, as far as they are below the number of cores, and the number of cores.
+// Returns the numbers of threads to measure: those of 1, 2, 4, 8 and 16 that are below the number
+// of cores, then the number of cores.
 Words threadCounts()
 {
     Words counts;
@@ -36,7 +37,8 @@ Words threadCounts()
     return counts;
 }
 
-// Where files lie while they are read.
+// A folder in which the files lie that are read. If isCold, the files are dropped from the page
+// cache before each pass, so that they really are read from the disk.
 struct Place {
     std::string folder, name; // "shm", "disk"
     bool isCold;
@@ -74,8 +76,8 @@ private:
     StreamContent m_content;
     uint64_t m_streamSize;
     uint32_t m_threads;
-    double m_decodeRate = 0, m_readRate = 0; // bytes of output, and bytes read, per second
-    double m_zstdRate = 0, m_zstdCost = 0;   // of the fastest row of Zstandard in this place
+    double m_decodeRate = 0, m_readRate = 0; // bytes of output, and bytes read, a second
+    double m_zstdRate = 0, m_zstdCost = 0;   // of Zstandard's fastest row in the current Place
 };
 
 uint64_t destinationSize(const BenchDevice& device)
@@ -102,14 +104,15 @@ StreamBench::StreamBench(StreamEngine& engine, const BenchOptions& options, cons
                                              : 2 * m_content.outputBytes;
     report.beginInput(m_content.description, "archive", "tiles", m_content.tiles.size(),
                       m_content.storedBytes, m_content.outputBytes);
-    // Those that no row names, such as Zstandard's, are made for archives that need them.
+    // bench.cpp has made the pipelines of the usual codecs. The archive may need others, for
+    // example Zstandard's.
     std::vector<uint32_t> assets(m_content.container->assetCount());
     std::iota(assets.begin(), assets.end(), 0u);
     engine.device().makePipelines(m_content.container->kernelsOf(assets));
     decodeRows(largeSetup(engine.device(), m_threads));
 }
 
-// Measures what limits a stream besides reading.
+// Measures what limits streaming besides reading: decoding, and copies to the device's memory.
 void StreamBench::decodeRows(const StreamSetup& setup)
 {
     if (!m_wanted("stream decode") && !m_wanted("stream bulk")) return;
@@ -138,7 +141,7 @@ double StreamBench::readRate(const Place& place, const StreamFiles& files)
 {
     const bool isShown = m_wanted("stream read");
     const std::string size = sizeOf(place, files.fileSize() * files.paths().size());
-    // On a GPU, the ring is larger than any cache.
+    // For a GPU the ring is larger than any cache, so that the bytes really go to memory.
     const ReadRing ring(m_engine.device().isGpu() ? 256 * kMiB : 16 * kMiB);
     double best = 0;
     const auto add = [&](const ReadPlan& plan, const std::string& who) {
@@ -215,7 +218,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
     streamer.close(opened);
 }
 
-// Returns which sides are to be measured.
+// Returns the choices of who decodes (GPU, CPU or both), each of which gets rows of its own.
 std::vector<SluiceStreamSides> StreamBench::sides() const
 {
     std::vector<SluiceStreamSides> sides;
@@ -236,8 +239,8 @@ void StreamBench::runOurs(const Place& place, const StreamFiles& files)
         addOurs(place, files, large, formatText("sluice, %u threads", m_threads) + end);
         StreamSetup mapped = large;
         mapped.source = StreamEngine::Memory::mapped;
-        // If the CPU decodes too, its threads would read that memory, which is slow, since it is
-        // not cached.
+        // If the CPU decodes too, its threads would read the mapped VRAM, which is slow, since the
+        // CPU does not cache it.
         if (sides == SLUICE_STREAM_GPU_ALONE && m_engine.hasMapped(mapped.sourceSize))
             addOurs(place, files, mapped,
                     formatText("sluice, %u threads, into mapped VRAM", m_threads) + end);

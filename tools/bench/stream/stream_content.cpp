@@ -96,7 +96,7 @@ StreamPack pack(const Bytes& plain, uint32_t chunkSize, const std::function<Enco
 
 bool decodeZstd(const uint8_t* stored, const StreamChunk& chunk, uint8_t* output)
 {
-    // Each thread has a decoder of its own, as in a program.
+    // Each thread has a decoder of its own, as a real program would have.
     static thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decoder(
         ZSTD_createDCtx(), ZSTD_freeDCtx);
     return ZSTD_decompressDCtx(decoder.get(), output, chunk.size, stored, chunk.storedSize) ==

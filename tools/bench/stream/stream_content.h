@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the rows of streaming read: an archive, and the same bytes packed for the peers. The files
+// The data of the streaming rows: an archive, and the same bytes packed for the peers. The files
 // are copied several times, so that reading them takes long enough to be measured.
 #pragma once
 
@@ -80,7 +80,7 @@ private:
     std::string create(const std::string& folder, uint32_t number, SystemFile& file);
 
     std::vector<SystemFile> m_unnamed; // files without a name; they are the first of m_paths
-    std::string m_folder;              // of the files with a name; empty: there are none
+    std::string m_folder;              // holds the files with a name; empty: there are none
     std::vector<std::string> m_paths;
     uint64_t m_size;
 };

@@ -18,8 +18,9 @@ struct DecodeBatch {
     uint64_t outputSize = 0; // bytes in the destination
 };
 
-// Returns a batch with as many tiles as this setup of a streamer may have. If the content has fewer
-// and mayRepeat is set, its tiles are repeated from the first one on.
+// Returns the tiles of the largest batch that a streamer with this setup may record and whose
+// output fits into `room` bytes. If the content has too few tiles and mayRepeat is set, its tiles
+// are repeated from the first one on.
 DecodeBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
                       bool mayRepeat)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a streamer gets from an engine, on the device that is measured.
+// Plays the part of an engine for a streamer: buffers, command buffers and a semaphore on the
+// device that is measured.
 #pragma once
 
 #include "tools/bench/bench_device.h"

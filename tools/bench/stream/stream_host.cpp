@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures how long calls of sluice_stream keep the host. The device does nothing, so that no
-// driver counts.
+// Measures how much time of the host calls of sluice_stream take. The device does nothing, so that
+// the time of a driver does not count.
 #include <algorithm>
 #include <cfloat>
 
@@ -20,7 +20,7 @@ constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
 constexpr uint32_t kMostWaiting = 65536; // the most groups that a streamer may hold
 
-// A backend whose decoders do nothing. A streamer calls none of the other commands.
+// A backend whose decoders do nothing. A streamer calls only the commands that are overridden here.
 class IdleBackend final : public cpu::ReferenceBackend {
 public:
     void contextInfo(SluiceContextInfo& info) const override
@@ -62,18 +62,19 @@ public:
     IdleStreamer& operator=(const IdleStreamer&) = delete;
 
     // Submits groups of `requests` requests, each for a whole asset. If `waits` is set, the groups
-    // wait for a semaphore that is never signalled. Returns nanoseconds.
+    // wait for a semaphore that is never signalled. Returns how many nanoseconds that took.
     double submit(uint32_t groups, uint32_t requests, bool waits = false);
     // Submits groups of one asset each until they have `tiles` tiles in all.
     void submitTiles(uint32_t tiles);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
     // Records batches until no tile is ready, and completes each as if the device had done it. Adds
-    // the time of sluiceStreamRecord to `nanoseconds` and the number of tiles to `tiles`. Returns
-    // the time of one sluiceStreamPoll, from `polls` calls while a batch is under way.
+    // the time of all sluiceStreamRecord calls to `nanoseconds` and the number of tiles to `tiles`.
+    // While the first batch is under way, calls sluiceStreamPoll `polls` times; returns the
+    // nanoseconds of one call.
     double record(double& nanoseconds, uint64_t& tiles, uint32_t polls);
-    // Calls sluiceStreamPoll `calls` times. Returns nanoseconds.
+    // Calls sluiceStreamPoll `calls` times. Returns how many nanoseconds all calls took together.
     double poll(uint32_t calls) const;
-    // Cancels all groups by one call of sluiceStreamCancelTags. Returns nanoseconds.
+    // Cancels all groups by one call of sluiceStreamCancelTags. Returns the call's nanoseconds.
     double cancelAll() const;
 
 private:
@@ -252,8 +253,9 @@ void addCost(BenchReport& report, const char* what, const char* unit, std::vecto
                                 {"goal", goal}})});
 }
 
-// Measures a streamer that holds as many waiting groups as it may: how long a call of Poll takes,
-// which looks at their semaphore, and how long it takes to cancel a group.
+// Measures a streamer that holds as many waiting groups as it may: the time of one call of
+// sluiceStreamPoll, which checks the semaphore that the groups wait for, and the time to cancel one
+// group.
 void benchWaiting(BenchReport& report, const std::string& input)
 {
     IdleStreamer streamer(input, kMostWaiting);

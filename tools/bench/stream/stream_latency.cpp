@@ -16,7 +16,7 @@ constexpr int32_t kUrgentPriority = 10;
 constexpr float kFrameMilliseconds = 1; // budget of a batch
 constexpr uint64_t kUrgentSize = 262144;
 constexpr double kMostUrgentRate = 1000; // groups a second
-constexpr double kUrgentShare = 0.05;    // part of the bulk rate
+constexpr double kUrgentShare = 0.05;    // ratio of urgent to bulk bytes a second
 constexpr uint32_t kBatchesToLearn = 50;
 constexpr uint64_t kBulkFlag = uint64_t(1) << 63; // marks bulk groups in a group's user word
 
@@ -28,7 +28,7 @@ double percentile(std::vector<double> values, double share)
     return values[std::min(std::max<size_t>(at, 1), values.size()) - 1];
 }
 
-// Returns the setup from which engines begin, with memory reserved for urgent groups.
+// Returns the default setup of a streamer, with memory reserved for urgent groups.
 StreamSetup setupFor(uint32_t threads, SluiceStreamSides sides)
 {
     StreamSetup setup = plainSetup(threads);
@@ -39,7 +39,8 @@ StreamSetup setupFor(uint32_t threads, SluiceStreamSides sides)
 
 } // namespace
 
-// Holds all groups of one priority. Their assets go to one part of the destination.
+// All groups of one priority: either the urgent or the bulk groups. They write to `part`, a range
+// of the destination.
 struct LatencyBench::Class {
     Class(int32_t withPriority, uint64_t withFlag, uint64_t atMost, SluiceBuffer of)
         : priority(withPriority), flag(withFlag), mostSize(atMost), part(of), places(of.size)
@@ -51,9 +52,9 @@ struct LatencyBench::Class {
     SluiceBuffer part;
     Places places;
     uint64_t next = 0;            // index of the next group's asset
-    std::vector<double> arrivals; // when each group arrived, by ticket
+    std::vector<double> arrivals; // arrival of each group, in seconds, by the ticket of its place
     std::vector<SluiceStreamGroup> groups;
-    std::vector<double> latencies; // of groups that have ended, in milliseconds
+    std::vector<double> latencies; // milliseconds of each group that has ended
     double nextArrival = 0;
     uint64_t underWay = 0;
 };

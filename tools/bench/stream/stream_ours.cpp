@@ -49,8 +49,8 @@ std::string nameOf(SluiceStreamSides sides)
 namespace {
 
 // Chooses the memory of the ring of decoded bytes. Threads can write to device memory if it is
-// mapped. But if threads decode alone, they also read what they have written, which must be in host
-// memory.
+// mapped. But if threads decode alone, they also read what they have written, so the ring must be
+// in host memory.
 StreamEngine::Memory outputMemory(const StreamEngine& engine, const StreamSetup& setup)
 {
     switch (setup.sides) {
@@ -187,8 +187,8 @@ bool BenchStreamer::turn(const std::function<void(const SluiceStreamEvent&)>& on
     return recordBatch() || count != 0;
 }
 
-// Waits a little: for a batch if as many as allowed are under way, otherwise a fixed time, since
-// reads end without a call.
+// Waits a little: for the oldest batch if as many batches as allowed are under way, otherwise a
+// fixed time, since no semaphore signals the end of a read.
 void BenchStreamer::rest() const
 {
     constexpr uint64_t kRest = 50000; // nanoseconds
@@ -211,8 +211,8 @@ std::vector<StreamGroupPlan> planGroups(const StreamContent& content, uint64_t g
 
 namespace {
 
-// Submits the groups of all files as places in the destination become free, and counts those that
-// end.
+// Submits the groups of all files as places in the destination become free, and counts the groups
+// that have ended.
 class BufferPass {
 public:
     BufferPass(BenchStreamer& streamer, const StreamContent& content,
@@ -243,7 +243,7 @@ private:
         for (; m_next < m_offsets.size(); ++m_next, any = true) {
             const StreamGroupPlan& plan = m_groups[m_next % m_groups.size()];
             uint64_t place = 0;
-            // A place's ticket is the number of its group, since each group takes one place.
+            // Each group takes one place, so the ticket of its place (see Places) is its number.
             if (!m_hasPlace && !m_places.take(plan.size, place)) return any;
             if (!m_hasPlace) m_offsets[m_next] = place;
             m_hasPlace = true;
@@ -301,10 +301,10 @@ private:
     SluiceBuffer m_destination;
     const OnGroup& m_onGroup;
     Places m_places;
-    std::vector<uint64_t> m_offsets; // place of each group
+    std::vector<uint64_t> m_offsets; // where each group's output begins
     std::vector<SluiceStreamRequest> m_requests;
     uint64_t m_next = 0, m_ended = 0;
-    bool m_hasPlace = false; // the next group has got its place already
+    bool m_hasPlace = false; // group m_next has a place already, but the streamer was full
 };
 
 } // namespace

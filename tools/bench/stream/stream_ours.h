@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Streams archives by sluice_stream; the GPU decodes.
+// Streams archives by sluice_stream. The GPU, the CPU or both decode.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// What a streamer is made with.
+// The settings of a streamer.
 struct StreamSetup {
     StreamEngine::Memory source = StreamEngine::Memory::host;
     uint64_t sourceSize = 0, outputSize = 0;
@@ -21,11 +21,12 @@ struct StreamSetup {
     int32_t reserveAbove = 0;
     SluiceStreamSides sides = SLUICE_STREAM_GPU_FIRST;
 };
-// largeSetup has large rings and batches, which are faster, as far as memory allows; plainSetup is
-// what sluice_stream.h starts from.
+// largeSetup returns rings and batches as large as memory allows, with which streaming is fastest.
+// plainSetup returns rings of 64 MiB and the streamer's default batches.
 StreamSetup largeSetup(const BenchDevice& device, uint32_t threads);
 StreamSetup plainSetup(uint32_t threads);
-// Returns what a row's name ends with: nothing for GPU_FIRST, the default.
+// Returns the suffix that tells rows with this choice (who decodes) from those of the default,
+// GPU_FIRST. For GPU_FIRST itself it is empty.
 std::string nameOf(SluiceStreamSides sides);
 
 // The predicted and the measured time of a batch.
@@ -47,23 +48,23 @@ public:
     std::vector<SluiceStreamFile> open(const std::vector<std::string>& paths);
     void close(const std::vector<SluiceStreamFile>& files);
 
-    // One turn of the frame loop: polls, calls onEvent for each event, and records and submits a
-    // batch if fewer than two are under way. Returns whether anything happened.
+    // One iteration of the frame loop: polls, calls onEvent for each event, and records and submits
+    // a batch if fewer than two are under way. Returns whether anything happened.
     bool turn(const std::function<void(const SluiceStreamEvent&)>& onEvent);
     // Waits a little for something to happen.
     void rest() const;
 
     SluiceStreamBudget budget{};
-    // While other batches are under way, batches of fewer tiles wait.
+    // While a batch is under way, no batch of fewer tiles than this is recorded.
     uint32_t minTiles = 0;
-    // If not null, receives the times of every batch.
+    // If not null, receives the predicted and the measured time of every batch.
     std::vector<StreamBatchTime>* times = nullptr;
     uint64_t batchCount() const { return m_batchCount; }
-    // Returns the seconds in sluiceStreamRecord so far, for calls that recorded something.
+    // Returns how long sluiceStreamRecord took so far, in calls that recorded something.
     double recordSeconds() const { return m_recordSeconds; }
     uint64_t recordedTiles() const { return m_recordedTiles; }
     double gpuMilliseconds() const { return m_gpuMilliseconds; } // of all batches
-    // Counts the decoded bytes of both sides since the last call, and returns the CPU's share.
+    // Returns the fraction of the bytes decoded since the last call that the CPU decoded.
     double takeCpuShare();
 
 private:
@@ -76,7 +77,7 @@ private:
     SluiceStreamer m_streamer = nullptr;
     uint64_t m_batchCount = 0, m_recordedTiles = 0;
     double m_recordSeconds = 0, m_gpuMilliseconds = 0;
-    uint64_t m_cpuBytes = 0, m_gpuBytes = 0; // at the last call of takeCpuShare
+    uint64_t m_cpuBytes = 0, m_gpuBytes = 0; // counters at the last call of takeCpuShare
     struct Pending {
         uint64_t value;
         SluiceStreamBatch batch;

@@ -15,7 +15,7 @@ struct StreamPass {
     uint64_t bytes = 0;    // output or, if files are only read, bytes read
 };
 
-// Measures from its construction to finish().
+// Measures wall-clock time and CPU time from its construction to finish().
 class PassClock {
 public:
     PassClock();
@@ -25,10 +25,10 @@ private:
     double m_start, m_cpuStart;
 };
 
-double secondsNow(); // of a monotonic clock
+double secondsNow(); // seconds of a monotonic clock
 
-// Runs a pass that does not count, then eleven passes, fewer if they take kPassSeconds, but at
-// least one. Returns the median pass as a row, with the CPU seconds for each GB.
+// Runs one pass to warm up, then eleven passes, or fewer (at least one) if kPassSeconds are over.
+// Returns the median pass as a row, with the CPU seconds for each GB.
 constexpr double kPassSeconds = 3;
 BenchRow timePasses(const std::string& kernel, const std::string& size, const std::string& who,
                     const std::function<StreamPass()>& pass);

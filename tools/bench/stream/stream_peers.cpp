@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kMiB = 1u << 20;
 constexpr uint64_t kListRoom = kMiB; // room after a slot's bytes for the driver's list of regions
 
-// Chunks that follow each other and together fill a slot.
+// Consecutive chunks (separately packed pieces) that are read together into one slot.
 struct Part {
     uint32_t firstChunk = 0, chunkCount = 0;
     uint64_t fileOffset = 0, storedSize = 0, outputOffset = 0, outputSize = 0;
@@ -54,7 +54,7 @@ int readAt(SystemFile file, uint64_t offset, uint8_t* bytes, uint64_t size)
 
 } // namespace
 
-// The threads and slots of one pass.
+// The threads of one pass over the files, and the slots that they fill.
 class StreamPeers::Pipeline {
 public:
     struct Filled {
@@ -94,7 +94,7 @@ public:
     int produce(const Part& part, SystemFile file, uint32_t slot, Bytes& bytes) const;
     void list(const Part& part, uint32_t slot) const;
     void drive();
-    int error() const { return m_error; } // errno of the read that failed
+    int error() const { return m_error; } // an errno value; 0: none
     void stop(bool hasFailed)
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
@@ -172,8 +172,8 @@ int StreamPeers::Pipeline::produce(const Part& part, SystemFile file, uint32_t s
     return 0;
 }
 
-// Writes the driver's list after a slot's bytes: the number of regions, and from byte 64 on the
-// regions.
+// After a slot's bytes, writes the list that the driver's decoder reads: the number of regions, and
+// from byte 64 of the list on the regions.
 void StreamPeers::Pipeline::list(const Part& part, uint32_t slot) const
 {
     const BenchDevice& device = m_owner.m_engine.device();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an engine would do without sluice_stream: threads read and decode into host memory, from
-// where the queue copies to the device; or the driver's own decoder decodes there.
+// Measures what an engine would do without sluice_stream: threads read and decode into host memory,
+// and the queue copies from there to the device. Or the queue copies compressed bytes, which the
+// driver's own decoder decodes on the device.
 #pragma once
 
 #include "tools/bench/stream/stream_content.h"
@@ -11,7 +12,7 @@ namespace sluice {
 
 // A slot is a piece of host memory. A thread reads a part of a file into a slot, and decodes it
 // there if the CPU decodes. The queue then copies the slot to the device. With isDriver, the driver
-// decodes it there.
+// decodes it on the device.
 class StreamPeers {
 public:
     StreamPeers(StreamEngine& engine, SluiceBuffer destination);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hands out ranges (places) of a buffer, in turn as in a ring. Places may be given back in any
-// order.
+// A ring allocator, which hands out ranges (places) of a buffer one after the other. Places may be
+// given back in any order.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class Places {
 public:
     explicit Places(uint64_t size) : m_size(size) {}
 
-    // Takes the next place. Returns false if there is no room. Places have the tickets 0, 1, 2 ...
+    // Takes the next place, and sets `offset` to its begin. Returns false if there is no room.
+    // Places are numbered 0, 1, 2 ... as they are taken; this number is the ticket for give().
     bool take(uint64_t size, uint64_t& offset)
     {
         uint64_t at = m_head;

@@ -22,8 +22,8 @@ StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ri
 // Returns why a file cannot be read with O_DIRECT; empty if it can.
 std::string whyNotDirect(const std::string& path);
 
-// Host memory aligned to 4,096 bytes, all of which has been written once, so that it is really
-// there.
+// Host memory aligned to 4,096 bytes, all of which has been written once, so that the system has
+// really allocated it.
 class ReadRing {
 public:
     explicit ReadRing(uint64_t size);

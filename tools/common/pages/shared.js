@@ -14,7 +14,7 @@ function element(tag, text, where) {
   if (where) where.append(made);
   return made;
 }
-// A parser knows the name space of SVG, so that no page contains its address.
+// Takes SVG's name space from the parser, so that no page contains a web address.
 const parsed = element("div");
 parsed.innerHTML = "<svg></svg>";
 const svgSpace = parsed.firstChild.namespaceURI;
@@ -25,8 +25,9 @@ function draw(parent, tag, attributes, text) {
   parent.append(made);
   return made;
 }
-// Fills a div with a table that sorts and, if it is long, can be searched. Columns are {head, show, left}; `show`
-// makes a text or a node of a value; rows are lists of values. Only `most` rows are in the page until more are wanted.
+// Fills a div with a table that can be sorted and, if it is long, searched. Columns are
+// {head, show, left}; `show` makes a text or a node from a value. Rows are lists of values. Only
+// `most` rows are shown until the user asks for more.
 function table(id, columns, rows, {sort, descending = true, most = 100, keep} = {}) {
   const where = get(id), input = element("input"), made = document.createElement("table"), head = element("tr", undefined, element("thead"));
   let column = sort, isDescending = descending, shown = most, wanted = "";

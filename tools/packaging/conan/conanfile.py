@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A recipe for Conan 2, of the source tree that it lies in. It has not been run
+# A recipe for Conan 2 that builds the source tree around it. It has not been run
 # (tools/packaging/README.md).
 import os
 import re

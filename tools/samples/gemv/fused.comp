@@ -12,11 +12,11 @@
 #include "lib/loops.glsl"
 #include "product.glsl"
 
-const uint kMaxTiles = 64u; // that a lane group takes; the dispatch has lane groups for all tiles
+const uint kMaxTiles = 64u; // most tiles of a lane group; the dispatch has enough groups
 
 shared uint sTaken;
 
-// Returns the number of a tile that no other lane group takes.
+// Returns the number of a tile that no other lane group (32 lanes that decode together) takes.
 uint takeTile()
 {
     uint tile = 0u;
@@ -47,8 +47,8 @@ void multiplyTile(uint tile)
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // Rows of the matrix may end among these 256 weights, and so may the tile. All 8 weights of
-        // a lane belong to one row of the matrix, because columns is a multiple of 8.
+        // Inside these 256 weights, rows of the matrix may end, and the tile may end. All 8 weights
+        // of a lane belong to one row of the matrix, because columns is a multiple of 8.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;

@@ -12,7 +12,7 @@ struct Matrix {
     std::vector<uint16_t> weights; // row by row
 
     std::vector<uint8_t> encoded;
-    SluiceFloatTensor tensor = {}; // has offsets in `encoded` where it should have addresses
+    SluiceFloatTensor tensor = {}; // has offsets in `encoded` in place of addresses
     uint64_t tiles = 0;
     uint64_t encodedSize = 0; // bytes of `encoded` without the padding between its parts
 };

@@ -18,8 +18,8 @@ void main()
     vec2 sums[kRows];
     SLUICE_UNROLL
     for (uint i = 0u; i < kRows; ++i) {
-        // A lane group with fewer than four rows left reads the last row of the matrix in their
-        // place.
+        // If fewer than four rows are left, the lane group reads the last row of the matrix several
+        // times.
         rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns));
         sums[i] = vec2(0.0);
     }

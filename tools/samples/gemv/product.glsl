@@ -4,10 +4,11 @@
 layout(push_constant, std430) uniform Push
 {
     uvec2 tensor;             // address of a SluiceFloatTensor: the encoded matrix
-    uvec2 source, sourceSize; // the buffer that holds the encoded matrix
-    uvec2 weights;            // the decoded matrix, bf16
-    uvec2 x, y;               // f32
-    // f32: sumsPerTile sums for each tile, one for each matrix row of which the tile has a part.
+    uvec2 source, sourceSize; // address and bytes of the buffer that holds the encoded matrix
+    uvec2 weights;            // address of the decoded matrix, bf16
+    uvec2 x, y;               // addresses of the vectors, f32
+    // Address of f32 sums. Each tile has sumsPerTile of them, one for each matrix row that has a
+    // part in the tile.
     uvec2 sums;
     uvec2 counters;     // two words: tiles taken, tiles failed
     uint rows, columns; // columns is a multiple of 8
@@ -33,7 +34,8 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
     return sums;
 }
 
-// Returns the sum over the lanes of the group. The order of additions is always the same.
+// Returns the sum over the lanes of the group. The order of additions is fixed, so that results
+// repeat bit by bit.
 float groupSum(float value)
 {
     SLUICE_UNROLL

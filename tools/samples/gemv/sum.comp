@@ -19,7 +19,7 @@ void main()
     uint begin = row * p.columns;
     float sum = 0.0;
     for (uint tile = begin / kTile; tile * kTile < begin + p.columns; tile++) {
-        // The number of rows that have a part in the tile and stand before this row.
+        // Index of this row among the rows that have a part in the tile.
         uint part = row - tile * kTile / p.columns;
         sum += Floats(p.sums).f[tile * p.sumsPerTile + part];
     }

@@ -195,7 +195,8 @@ BspFace readFace(const uint8_t* record, const BspMap& map)
               face.indexCount <= map.indices.size() - face.firstIndex,
           "a face's indices are not there");
     check(face.lightmap < int32_t(map.lightmapCount), "a face has no such lightmap");
-    // In the file, -2 and -3 also mean that vertex colours light the face.
+    // In the file, -2 and -3 mean that there is no lightmap, and that vertex colours light the
+    // face.
     if (face.lightmap < 0) face.lightmap = -1;
     if (face.kind == FaceKind::patch) {
         face.patchWidth = u32At(record + 96);
@@ -282,7 +283,7 @@ bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3])
             continue;
         }
         const BspNode& node = map.nodes[size_t(part.node)];
-        // The signed distances of the part's two ends from the node's plane.
+        // The signed distances of the two ends of this part of the line from the node's plane.
         float ahead[2] = {-node.distance, -node.distance};
         for (size_t axis = 0; axis < 3; ++axis) {
             const float way = to[axis] - from[axis];

@@ -14,7 +14,7 @@ constexpr uint32_t kLightmapSide = 128; // texels
 
 // Limits on what one map may make the viewer hold, many times what real maps need. Without them a
 // small file could ask for any amount, since faces may share vertices and indices.
-constexpr uint64_t kMaxMapVertices = uint64_t{1} << 22; // of all faces, with tessellated patches
+constexpr uint64_t kMaxMapVertices = uint64_t{1} << 22; // of all faces and tessellated patches
 constexpr uint64_t kMaxMapIndices = uint64_t{1} << 24;
 constexpr uint32_t kMaxPatchSide = 65; // in control points
 
@@ -56,7 +56,7 @@ struct BspFace {
 struct BspNode {
     float normal[3];
     float distance;
-    int32_t children[2]; // in front, behind: a node, or -1 - index of a leaf
+    int32_t children[2]; // space in front, space behind: a node, or -1 - index of a leaf
 };
 
 struct BspMap {
@@ -66,7 +66,7 @@ struct BspMap {
     std::vector<uint32_t> indices;
     std::vector<BspFace> faces;
     std::vector<BspNode> nodes;     // a tree: a node has at most one parent
-    std::vector<uint8_t> solid;     // of each leaf: whether it is solid
+    std::vector<uint8_t> solid;     // for each leaf: 1: solid, 0: open
     std::vector<uint8_t> lightmaps; // each of 128 x 128 texels with three bytes
     uint32_t lightmapCount = 0;
 };

@@ -12,7 +12,7 @@ constexpr float kSpeed = 320;                        // units a second, as fast 
 constexpr float kNear = 4;                           // units
 constexpr float kFieldOfView = 1.6f;                 // radians, from left to right at 16 : 9
 constexpr float kTurn = 6.2831853f;                  // radians
-constexpr uint64_t kLookSteps = 4 * kStepsPerSecond; // steps of a full turn
+constexpr uint64_t kLookSteps = 4 * kStepsPerSecond; // steps in which the camera turns once round
 
 float mixed(float a, float b, float t) { return a + (b - a) * t; }
 

@@ -26,8 +26,8 @@ public:
     Pose random(uint32_t number) const;
 
 private:
-    // A piece of the flight: a turn towards the next point, the way to it, or a full turn before a
-    // jump.
+    // A piece of the flight: a turn towards the next point, the way to it, or, if that point is not
+    // visible, a full turn, after which the flight jumps there.
     struct Leg {
         uint64_t firstStep, steps;
         Pose from, to;

@@ -10,9 +10,9 @@ namespace viewer {
 
 class ImageSets {
 public:
-    // Makes `count` sets with `images` images each. A set with one image may be written only while
-    // no frame in flight uses the set. In a set with several images, an element that no frame in
-    // flight uses may be written while frames use other elements.
+    // Makes `count` descriptor sets with `images` images each. A set with one image may be written
+    // only while no frame in flight uses the set. In a set with several images, an element may be
+    // written while frames use others, if no frame in flight uses that element.
     ImageSets(Device& device, const VkSamplerCreateInfo& sampler, uint32_t count, uint32_t images);
     ~ImageSets();
     ImageSets(const ImageSets&) = delete;

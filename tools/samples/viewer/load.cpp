@@ -12,8 +12,8 @@ namespace viewer {
 
 namespace {
 
-// So many workgroups that the largest GPUs run them in many waves, one after the other. The last
-// wave, which does not fill the GPU, takes only a small part of the time.
+// Enough workgroups that even the largest GPUs run them in many waves, one after the other. The
+// last wave, which does not fill the GPU, takes only a small part of the time.
 constexpr uint32_t kWorkgroups = 16384;
 constexpr uint32_t kMostRounds = 1u << 20;
 constexpr double kTolerance = 0.05;
@@ -23,7 +23,7 @@ struct Push {
     VkDeviceAddress sink;
     uint32_t rounds;
 };
-constexpr uint32_t kPushBytes = 12; // as load.glsl has it; Push ends with padding
+constexpr uint32_t kPushBytes = 12; // the size in load.glsl; Push has padding at its end
 
 } // namespace
 
@@ -76,8 +76,8 @@ void Load::recordDraw(VkCommandBuffer commands) const
     vkCmdDraw(commands, 3, 1, 0, 0);
 }
 
-// Changes half.rounds if the half did not take the time that is wanted. Returns whether the number
-// of rounds has stayed: the time is right, or no number of rounds comes closer to it.
+// Changes half.rounds, the number of iterations, if this half of the load did not take the wanted
+// time. Returns true if the number stays: the time is right, or no other number comes closer to it.
 bool Load::adapt(Half& half, double measured) const
 {
     half.measured = measured;
@@ -92,8 +92,8 @@ bool Load::adapt(Half& half, double measured) const
 void Load::adapt(double computeMilliseconds, double fragmentMilliseconds)
 {
     if (isSettled()) return;
-    // Frames that were recorded before the last change of rounds say nothing about the present
-    // numbers.
+    // The next frames were recorded with the old numbers of rounds, so their times say nothing
+    // about the present ones.
     if (m_stale != 0) {
         --m_stale;
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A load that stands for a game's own work: every frame computes for some milliseconds, half of
-// them in compute shaders before the frame is drawn, half in fragment shaders behind it. So one
-// sees what streaming costs a game that keeps the GPU busy.
+// them in compute shaders before the frame is drawn, half in fragment shaders after the map. This
+// shows what streaming costs a game that keeps the GPU busy.
 #pragma once
 
 #include "tools/samples/viewer/device.h"
@@ -15,14 +15,15 @@ public:
     Load(const Load&) = delete;
     Load& operator=(const Load&) = delete;
 
-    // Each records one half of the load. The caller of recordDraw is inside the render pass and has
-    // bound a pipeline of load.vert and load.frag with layout().
+    // The load is useless GPU work: half of it computes, half draws. recordCompute and recordDraw
+    // record one half each. Before recordDraw, the caller begins the render pass and binds a
+    // pipeline of load.vert and load.frag with layout().
     void recordCompute(VkCommandBuffer commands) const;
     void recordDraw(VkCommandBuffer commands) const;
     VkPipelineLayout layout() const { return m_layout; }
 
-    // Until the load is settled, each frame's times, in milliseconds, change the number of rounds.
-    // Frames must draw nothing else until then.
+    // Takes a frame's times, in milliseconds, and changes how much work the load is, until the load
+    // is settled: it takes the wanted time. Until then, frames must draw nothing but the load.
     void adapt(double computeMilliseconds, double fragmentMilliseconds);
     bool isSettled() const { return m_agreeing >= kSettled; }
     // Returns the time that both halves took in the frame that settled the load.
@@ -32,7 +33,7 @@ private:
     static constexpr uint32_t kSettled = 8; // frames in a row whose times are right
 
     struct Half {
-        uint32_t rounds = 1; // of work() in load.glsl
+        uint32_t rounds = 1; // iterations of work() in load.glsl
         double measured = 0; // milliseconds
     };
     bool adapt(Half& half, double measured) const;

@@ -7,7 +7,7 @@ namespace viewer {
 
 namespace {
 
-constexpr uint32_t kMaxMaps = 8;          // that are loading or being drawn
+constexpr uint32_t kMaxMaps = 8;          // most maps that load or are drawn at once
 constexpr int32_t kMapPriority = 1 << 28; // below a texture's smallest levels, above other levels
 
 SceneData parse(const std::vector<uint8_t>& file, const Materials& materials,

@@ -32,9 +32,10 @@ public:
     Map(const Map&) = delete;
     Map& operator=(const Map&) = delete;
 
-    // Goes on loading. Returns true once the map can be drawn.
+    // Continues to load the map. Returns true once it can be drawn.
     bool update();
-    // Goes on loading after the end of a group. Returns false if the group is not this map's.
+    // Must be called when a group of requests has ended, to continue loading. Returns false if the
+    // group is not this map's.
     bool ended(const EndedGroup& group);
     void setInUse(bool isInUse) { m_textures.setInUse(m_textureNumbers, isInUse); }
 

@@ -6,7 +6,7 @@
 
 layout(set = 0, binding = 2, std430) readonly buffer Letters
 {
-    uint letters[]; // character - 32, column << 8, row << 20
+    uint letters[]; // character - 32 | column << 8 | row << 20
 };
 
 layout(location = 0) out vec2 at; // place in the letter's cell of 4 x 6 dots

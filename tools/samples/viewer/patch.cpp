@@ -17,9 +17,9 @@ Weights weightsAt(uint32_t step)
     return {{s * s, 2 * s * t, t * t}};
 }
 
-// Returns a point of a piece (3 x 3 control points), at the place for which `across` and `down` are
-// the weights. `corner` is the piece's first control point; the next row of control points begins
-// `stride` points later.
+// Returns a point of a piece of a patch. A piece has 3 x 3 control points, of which `corner` is the
+// first; each row of them begins `stride` points after the one before. `across` and `down` have the
+// weights of the control points along a row and along a column.
 BspVertex pointOf(const BspVertex* corner, uint32_t stride, const Weights& across,
                   const Weights& down)
 {

@@ -3,6 +3,6 @@
 layout(push_constant, std430) uniform Push
 {
     mat4 viewProjection;
-    vec2 cell;    // size of a letter of the overlay, where the screen is from -1 to 1
-    uint pattern; // which pixel of each 4 x 4 reports in this frame
+    vec2 cell;    // size of an overlay's letter in clip space, which is from -1 to 1
+    uint pattern; // which pixel of each 4 x 4 reports feedback in this frame
 };

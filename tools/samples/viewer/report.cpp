@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLearningBatches = 50;        // the cost model may be wrong before
-constexpr uint64_t kNoise = uint64_t{4} << 20; // two measurements of the heap may differ by this
+constexpr size_t kLearningBatches = 50;        // the streamer's cost model learns from these first
+constexpr uint64_t kNoise = uint64_t{4} << 20; // bytes by which measurements of the heap vary
 
 Json spreadOf(const std::vector<float>& values)
 {
@@ -174,7 +174,7 @@ constexpr size_t kColumns = 430; // points of a plot's line; each is the maximum
 
 double mib(uint64_t bytes) { return double(bytes) / 1048576; }
 
-// Colours are variables of the page's style, which has them for light and dark.
+// Returns a line of a plot. `colour` is a CSS variable of the page, for light and dark.
 Json lineOf(const std::string& name, const char* colour, const std::vector<double>& values)
 {
     std::vector<double> columns(std::min(values.size(), kColumns), 0);
@@ -201,15 +201,16 @@ Json lineOf(const std::string& name, const char* colour, const std::vector<Sampl
     return lineOf(name, colour, valuesOf(samples, value));
 }
 
-// A scale that ends at `top`, and a sentence on what is beyond it, empty if nothing is.
+// A scale that ends at `top`. `beyond` is a sentence about the values above `top`; empty: there are
+// none.
 struct Scale {
     double top = 1e-9;
     std::string beyond;
 };
 
-// Returns a scale that most values fill. It ends at twice what 95 % of them do not exceed, or at
-// the largest one if that is less: a few slow frames must not flatten all others. `least` is what
-// it shows in any case. What is beyond it is told in words.
+// Returns a scale that ends at twice the 95th percentile of the values, or at the largest value if
+// that is less, so that a few slow frames do not flatten all others. The scale does not end below
+// `least`. If the largest value lies beyond the scale, Scale::beyond says so.
 Scale scaleOf(const std::vector<double>& values, double least, const std::string& what,
               bool isNumbered)
 {
@@ -294,7 +295,8 @@ Json levelPlot(const Report& report)
     Json lines = Json::array();
     double most = 0;
     for (uint32_t band = 0; band < kLevelBands; ++band) {
-        // A column is one frame, not a maximum: the bands of a frame add up to its textures.
+        // A column shows a single frame, and not the maxima of several frames, because only then do
+        // the values of all bands add up to the number of textures.
         std::vector<uint32_t> values;
         for (size_t i = 0; i < columns; ++i)
             values.push_back(report.streamed[i * count / columns].textures[band]);
@@ -317,7 +319,7 @@ Json latencyPlot(const Report& report)
     std::vector<double> all;
     for (const ClassLatencies& group : report.latencies)
         all.insert(all.end(), group.milliseconds.begin(), group.milliseconds.end());
-    // This scale lies across.
+    // The scale of the horizontal axis.
     const Scale scale = scaleOf(all, 1e-3, "a group", false);
     const char* const colours[] = {"c2", "c1", "c0"};
     Json lines = Json::array();

@@ -13,7 +13,7 @@ namespace viewer {
 
 struct FrameSample {
     float milliseconds;          // GPU time of the whole frame
-    float streamingMilliseconds; // of batches inside the frame, or that ended during it
+    float streamingMilliseconds; // GPU time of batches in the frame, or that ended during it
     uint64_t imageBytes, wantedBytes;
     uint32_t groups;  // groups under way
     uint32_t missing; // textures that wait for levels
@@ -28,13 +28,13 @@ struct BatchSample {
 
 struct MemorySample {
     float seconds;
-    uint64_t residentBytes; // of the whole process
-    uint64_t deviceBytes;   // allocated by the viewer
+    uint64_t residentBytes; // resident memory of the process
+    uint64_t deviceBytes;   // device memory that the viewer has allocated
 };
 
 struct ClassLatencies {
     std::string name;
-    std::vector<float> milliseconds; // of each group, from submit to the event that it has ended
+    std::vector<float> milliseconds; // for each group: from its submit to its end event
 };
 
 struct Comparison {
@@ -52,11 +52,11 @@ struct Report {
     float budgetMilliseconds = 0;
     float loadMilliseconds = 0; // GPU time of the load in each frame; 0: no load
     uint64_t budgetBytes = 0;
-    // Frames of the same flight, with streaming and without.
+    // Frames of the same flight: with streaming, and with everything in memory from the beginning.
     std::vector<FrameSample> streamed, resident;
     std::vector<BatchSample> batches;
     std::vector<ClassLatencies> latencies;
-    std::vector<MemorySample> memory; // while the camera jumps about
+    std::vector<MemorySample> memory; // samples while the camera jumps to random places
     Comparison comparison;
     float floorMilliseconds = 0; // fixed cost of a batch, as the streamer has learnt it
     uint32_t textures = 0, bias = 0;
@@ -72,8 +72,8 @@ struct Report {
 double percentile(std::vector<float> values, double share);
 // Returns the frames per second of the slowest hundredth of the frames; 0 if there are none.
 double lowestHundredth(std::vector<float> milliseconds);
-// Returns whether memory in the last tenth of the samples is no larger than its maximum between the
-// first fifth and the half of the samples. 2 % and kNoise more are allowed.
+// Returns true if memory has stopped growing. In the last tenth of the samples, it may exceed its
+// maximum between the first fifth and the middle of the samples by at most 2 % and kNoise.
 bool isFlat(const std::vector<MemorySample>& samples);
 
 std::string jsonOf(const Report& report);

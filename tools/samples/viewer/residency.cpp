@@ -47,8 +47,9 @@ uint32_t Residency::target(const Texture& texture, uint32_t bias) const
     return std::max(wanted, texture.best);
 }
 
-// Returns how many bytes all wanted levels would take with this bias. Tails are images of their
-// own, so they are counted separately.
+// Returns how many bytes all wanted levels would take if textures were coarser by `bias` levels.
+// The tail (the smallest levels) is an image of its own, so its bytes are added to those of the
+// detail.
 uint64_t Residency::bytesWith(uint32_t bias) const
 {
     uint64_t bytes = 0;
@@ -60,9 +61,9 @@ uint64_t Residency::bytesWith(uint32_t bias) const
     return bytes;
 }
 
-// Raises the bias until the wanted levels fit into 3/4 of the budget; the rest is for images that
-// exist twice while a texture changes. Lowers the bias by one only if 1/8 of these 3/4 stays free
-// even so; otherwise the bias could change in every frame.
+// Raises the bias (by how many levels all textures are coarser) until the wanted levels fit into
+// 3/4 of the budget. The rest is for images that exist twice while a texture changes. Lowers the
+// bias by one only if 1/8 of the 3/4 stays free; otherwise it could change in every frame.
 void Residency::chooseBias()
 {
     const uint64_t most = m_settings.budget / 4 * 3;
@@ -73,9 +74,9 @@ void Residency::chooseBias()
     m_wantedBytes = bytesWith(m_bias);
 }
 
-// Lowers textures that have more levels than they should, until that will free `bytes` bytes.
-// Returns how many bytes it will free. `free` is the memory that is free now, from which the
-// function subtracts what new, smaller images take.
+// Adds steps that lower textures: those with more levels than their target get a smaller image or
+// none. Stops when these steps free `bytes` bytes. Returns how many bytes they free. `free` is the
+// memory that is free now; the function subtracts from it what the smaller images take.
 uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
 {
     std::vector<uint32_t> surplus;
@@ -92,8 +93,8 @@ uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
         if (freed >= bytes) break;
         const Texture& texture = m_textures[index];
         uint32_t level = target(texture);
-        // A lowered texture needs a new, smaller image, unless only its tail is left. If there is
-        // no memory for that image, the texture keeps only its tail.
+        // The smaller image needs memory too, unless only the tail is left, which is an image of
+        // its own. If there is not enough memory, the texture keeps only its tail.
         uint64_t cost = level < texture.tail ? texture.bytes(level) : 0;
         if (cost > free) {
             level = texture.tail;

@@ -6,9 +6,9 @@
 // (is raised) as soon as they are wanted. They stop being wanted only when no pixel has wanted them
 // for lowerAfter frames, so that looking away for a moment costs nothing. Levels that are not
 // wanted stay until their memory is needed. The texture that has not been seen for longest loses
-// such levels (is lowered) first. If the wanted
-// levels do not fit into the budget, all textures become coarser by the same number of levels, the
-// bias. A texture's tail, its smallest levels, stays as long as the texture is in use.
+// such levels (is lowered) first. If the wanted levels do not fit into the budget, all textures
+// become coarser by the same number of levels, the bias. A texture's tail, its smallest levels,
+// stays as long as the texture is in use.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 namespace viewer {
 
 constexpr uint32_t kNotSeen = 0xffffffff; // no pixel wanted the texture
-constexpr uint32_t kLevelBands = 5;       // none of a texture's levels is absent, or 1, 2, 3, more
+constexpr uint32_t kLevelBands = 5;       // number of classes: lacking 0, 1, 2, 3, or more levels
 
 struct ResidencySettings {
-    uint64_t budget = 0;        // bytes of all images, with those that still wait for the GPU
-    uint32_t lowerAfter = 90;   // frames that a texture keeps detail which no pixel needs
-    uint32_t stepsPerFrame = 8; // images made in a frame, at most
+    uint64_t budget = 0;        // bytes of all images, including those that wait to be destroyed
+    uint32_t lowerAfter = 90;   // frames for which a texture keeps levels that no pixel wants
+    uint32_t stepsPerFrame = 8; // most images made in a frame
 };
 
 struct ResidencyStep {
@@ -32,37 +32,39 @@ struct ResidencyStep {
         cancel
     } kind;
     uint32_t texture;
-    uint32_t level; // first level in memory after the step; no level if it is the number of levels
+    uint32_t level; // first level in memory after the step; levels(texture) if none stays
 };
 
 class Residency {
 public:
     explicit Residency(const ResidencySettings& settings) : m_settings(settings) {}
 
-    // bytesFrom[k] is how many bytes an image with level k and all smaller levels takes. `tail` is
-    // the first level of the tail. Returns the texture's number.
+    // Adds a texture and returns its number. bytesFrom[k] is how many bytes an image with level k
+    // and all smaller levels takes. `tail` is the first of the small levels that stay while it is
+    // in use.
     uint32_t add(std::vector<uint64_t> bytesFrom, uint32_t tail);
-    // A texture that is not in use may lose its tail too.
+    // If a texture is not in use, its smallest levels (the tail) may leave memory too.
     void setInUse(uint32_t texture, bool isInUse) { m_textures[texture].isInUse = isInUse; }
     // If on, level 0 of every texture in use is wanted, whatever the feedback and the budget are.
     void wantEverything(bool isOn) { m_wantsEverything = isOn; }
 
-    // Takes what a frame's pixels wanted of a texture: the finest level, and how many of the pixels
-    // that reported wanted the texture.
+    // Takes a frame's feedback about a texture: the finest level that a pixel wanted, and how many
+    // of the reporting pixels wanted the texture.
     void feedback(uint32_t texture, uint32_t level, uint32_t pixels, uint64_t frame);
 
-    // Returns the steps to take now. usedBytes is the size of all images, soonFreeBytes of those
-    // that will be destroyed when the GPU is done with them. The caller answers each step by
-    // started() and later finished() or failed(), or by lowered().
+    // Returns the steps to take now. usedBytes is the size of all images, soonFreeBytes that of the
+    // images that will be destroyed when the GPU is done with them. The caller calls lowered() for
+    // a step that lowers a texture; for one that raises it, started() and later finished() or
+    // failed().
     const std::vector<ResidencyStep>& plan(uint64_t usedBytes, uint64_t soonFreeBytes);
     void started(uint32_t texture, uint32_t level) { m_textures[texture].coming = level; }
     void finished(uint32_t texture, bool isThere);
-    // Says that the levels under way are damaged. From now on only coarser levels are used.
+    // Says that the levels that were being loaded are damaged, so that only coarser ones are used.
     void failed(uint32_t texture);
     void lowered(uint32_t texture, uint32_t level);
 
-    // Returns the number of missing levels times (1 + the number of pixels that wanted the
-    // texture). Tails come before everything else.
+    // Returns how urgently a texture is loaded: the number of its missing levels times (1 + the
+    // number of pixels that wanted it). Textures that lack even their tail come before all others.
     int32_t priority(uint32_t texture) const;
     // Returns whether everything wanted is in memory.
     bool isSettled() const;
@@ -77,7 +79,7 @@ private:
     struct Texture {
         std::vector<uint64_t> bytesFrom;
         uint32_t tail;
-        uint32_t resident, coming; // coming == resident: nothing is under way
+        uint32_t resident, coming; // first levels; coming == resident: nothing is under way
         uint32_t wanted;           // first wanted level; it becomes coarser only after lowerAfter
         uint32_t finest;           // the finest level wanted since frame `since`
         uint64_t since, seen;      // frame numbers

@@ -12,7 +12,7 @@ namespace viewer {
 namespace {
 
 constexpr size_t kMaxPoints = 48;
-constexpr float kEyeHeight = 40; // above the place of an entity; a unit is about 3 cm
+constexpr float kEyeHeight = 40; // units above an entity's origin; a unit is about 3 cm
 
 float distanceOf(const Vector& a, const Vector& b)
 {
@@ -70,9 +70,9 @@ void addFace(const BspMap& map, const BspFace& face, SceneData& scene)
         scene.indices.push_back(first + index);
 }
 
-// Makes a path through the points at which players start and items lie. After each point comes the
-// nearest of the points that are left and visible from it. If none of these is visible, the nearest
-// comes next.
+// Makes a path through the places of the map's entities except lights: first a point where players
+// start. The next point is always the nearest that is left and visible from the last one or, if
+// none is visible, the nearest that is left.
 std::vector<WayPoint> wayOf(const BspMap& map)
 {
     std::vector<Vector> points;

@@ -40,7 +40,7 @@ struct SceneData {
     std::vector<std::string> textures; // names in the form of textureName
     std::vector<uint8_t> lightmaps;    // layers of 128 x 128 texels, four bytes each
     uint32_t lightmapLayers = 0;
-    std::vector<WayPoint> way; // where players start and items lie; at least one point
+    std::vector<WayPoint> way; // places of entities; at least one point
 };
 
 SceneData makeScene(const BspMap& map, const Materials& materials);

@@ -69,8 +69,8 @@ Cover coverOf(const Line& line)
 }
 
 // Reads materials. A material shows the first of its stages that has an image, with that stage's
-// cover. If a lightmap stage comes before it, the image multiplies the lightmap and nothing behind
-// the surface, so the material is opaque unless it is masked.
+// cover. If a lightmap stage comes before that stage, its blending applies to the lightmap and not
+// to what is behind the surface, so the material is opaque unless it is masked.
 class Reader {
 public:
     void take(const Line& line)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Submits the streamer's batches by themselves, beside the frames. So a batch that takes longer
-// than its budget, as a single large tile can, delays no frame. Batches go to a queue for compute
-// alone; if there is none, to a second queue; if there is none either, to the queue of the frames,
-// where they run between frames.
+// Submits the streamer's batches by themselves, beside the frames. A batch with a single large tile
+// may take longer than its budget, but then delays no frame. Batches go to a compute-only queue; if
+// there is none, to a second queue; if there is none either, to the queue of the frames, where they
+// run between frames.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,9 @@ class StreamQueue {
 public:
     explicit StreamQueue(Device& device) : m_engine(device.engine()) {}
 
-    // Records what is ready and submits it, unless as many batches as the streamer allows are under
-    // way.
+    // Records a batch of what is ready and submits it, unless as many batches as the streamer
+    // allows are under way. isMeasured comes back in Ended: the batch's time is wanted for the
+    // report.
     void submit(Streaming& streaming, float milliseconds, bool isMeasured);
     // A batch that has ended since the last call of takeEnded().
     struct Ended {

@@ -10,22 +10,22 @@
 
 namespace viewer {
 
-using ::require; // overload for SluiceStatus, beside that for VkResult
+using ::require; // the overload for SluiceStatus; the viewer has one for VkResult
 
 namespace {
 
 constexpr uint32_t kMaxGroups = 4096;
 constexpr uint32_t kMaxRequests = 32768;
-// The streamer keeps some room for groups of at least this priority: those of tails, and those of
-// levels that very many pixels miss (Residency::priority).
+// The streamer reserves memory for groups of at least this priority (Residency::priority): those of
+// tails (the smallest levels of a texture), and of levels that very many pixels lack.
 constexpr int32_t kReserveAbove = 1 << 29;
 // A batch has at least kMinTiles tiles, unless a tile has waited for more than kMaxAge frames.
 constexpr uint32_t kMinTiles = 16, kMaxAge = 4;
 constexpr uint64_t kMaxFileSize = uint64_t{256} << 20; // most bytes of a map or a script
-constexpr size_t kMaxLatencies = 1 << 20;              // how many are kept for each class
+constexpr size_t kMaxLatencies = 1 << 20;              // most latencies kept for each class
 
-// Returns where in an asset's name the path begins by which the game knows the file. Before that
-// path may stand the folder that was packed.
+// Returns the offset in an asset's name of the path by which the game knows the file. The name may
+// begin with the folder that was packed.
 size_t gamePath(const std::string& name)
 {
     for (size_t at = 0; at < name.size(); ++at) {
@@ -116,7 +116,7 @@ void Streaming::createStreamer(const StreamingOptions& options)
     };
     const uint64_t ring = uint64_t{options.ringMiB} << 20;
     info.source = make(ring, Memory::host);
-    // If the host can write to the output ring, the streamer's threads decode too.
+    // The streamer's threads decode too if they can write to the output ring, so ask for that.
     info.output = make(ring, options.decodesOnGpu ? Memory::mapped : Memory::host);
     info.control = make(needs.controlSize, Memory::upload);
     info.results = make(needs.resultsSize, Memory::host);

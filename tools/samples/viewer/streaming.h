@@ -15,9 +15,9 @@
 
 namespace viewer {
 
-// The kind of data that a group loads. script: a shader script; the start waits for all of them.
-// map: the file of a map, or its geometry and lightmaps. tail: the smallest levels of a texture,
-// without which the texture cannot be shown. level: finer levels of a texture.
+// The kind of data that a group loads. script: a shader script; the viewer starts when all scripts
+// are read. map: the file of a map, or its geometry and lightmaps. tail: the smallest levels of a
+// texture, without which the texture cannot be shown. level: finer levels of a texture.
 enum class GroupClass : uint32_t {
     script,
     map,
@@ -32,7 +32,7 @@ constexpr uint32_t kMaxBatches = 4; // batches under way; more than frames in fl
 struct StreamingOptions {
     std::string archive;
     bool decodesOnGpu = true;
-    uint32_t ringMiB = 64; // for stored bytes, and as much for decoded bytes
+    uint32_t ringMiB = 64; // size of the ring of stored bytes, and of that of decoded bytes
     uint32_t threads = 2;
 };
 
@@ -61,7 +61,8 @@ public:
     SluiceArchiveAsset asset(uint32_t index) const;
     SluiceStreamFile file() const { return m_file; }
 
-    // Returns 0 if the streamer is full. Then the caller tries again in the next frame.
+    // Submits a group. EndedGroup brings `key` back when the group has ended. Returns 0 if the
+    // streamer is full; the caller then tries again in the next frame.
     SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests, int32_t priority,
                              GroupClass groupClass, uint64_t key);
     void setPriority(SluiceStreamGroup group, int32_t priority);

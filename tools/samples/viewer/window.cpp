@@ -10,8 +10,8 @@ namespace viewer {
 
 namespace {
 
-// The number of semaphores for acquired images, which are used in turn. There are more than frames
-// in flight, so that a semaphore is free again when its turn comes.
+// The number of semaphores for acquired images, which are used in turn. This is more than frames in
+// flight, so that the wait of the frame that used a semaphore last is over.
 constexpr uint32_t kPlaces = 3;
 
 class SdlWindow : public Window {
@@ -179,7 +179,7 @@ private:
         info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
         info.preTransform = can.currentTransform;
         info.compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR;
-        info.presentMode = VK_PRESENT_MODE_FIFO_KHR; // which every device has
+        info.presentMode = VK_PRESENT_MODE_FIFO_KHR; // every device has this mode
         info.clipped = VK_TRUE;
         require(vkCreateSwapchainKHR(m_device->get(), &info, nullptr, &m_swapchain),
                 "vkCreateSwapchainKHR");
@@ -207,7 +207,7 @@ private:
     Device* m_device = nullptr;
     VkSwapchainKHR m_swapchain = VK_NULL_HANDLE;
     std::vector<VkImage> m_images;
-    // m_acquired are used in turn; m_rendered has one semaphore for each image.
+    // m_acquired has kPlaces semaphores, which are used in turn, m_rendered one for each image.
     std::vector<VkSemaphore> m_acquired, m_rendered;
     uint32_t m_place = 0, m_image = 0;
     bool m_isOld = false, m_hasImage = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A window, by SDL2, if the viewer was built with that.
+// A window, made with SDL2 if the viewer was built with it.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,9 @@ public:
     virtual void setDevice(Device& device) = 0; // the device must have been made with that surface
     // Returns false if the user closed the window.
     virtual bool handleEvents() = 0;
-    // Records commands that copy `image`, in layout TRANSFER_SRC, to the window. The submit must
-    // wait for the semaphore `wait` and signal `signal`. Both are VK_NULL_HANDLE if nothing can be
-    // shown in this frame.
+    // Records commands that copy `image`, in layout TRANSFER_SRC, to the window. Sets `wait` and
+    // `signal` to the semaphores that the submit must wait for and signal, or to VK_NULL_HANDLE if
+    // nothing can be shown in this frame.
     virtual void blit(VkCommandBuffer commands, VkImage image, VkExtent2D size, VkSemaphore& wait,
                       VkSemaphore& signal) = 0;
     virtual void present() = 0; // call it after the submit

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Shades with the levels that are in memory, and reports which level the pixel would have needed.
 //
-// The level of detail is computed here, in steps of 1/256, from the size that the texture has with
-// all its levels. So an image without its finest levels gives the same texels with the same
-// weights, and thus the same bits, wherever those levels are not needed.
+// The level of detail is computed here, in steps of 1/256, from the size of the texture's level 0,
+// even if the image lacks that level. So an image without its finest levels gives the same texels
+// with the same weights, and thus the same bits, wherever those levels are not needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #ifdef SLUICE_BINDLESS

@@ -18,7 +18,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Ma
 
 layout(push_constant, std430) uniform Push
 {
-    // A point p is inside if dot(p, plane.xyz) + plane.w >= 0; normals are about 64 long.
+    // A point p is inside if dot(p, plane.xyz) + plane.w >= 0. The normals have a length of about
+    // 64, so the sum is about 64 times the distance.
     ivec4 planes[4];
     uvec2 spheres;
     uvec2 mask;

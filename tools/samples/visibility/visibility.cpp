@@ -46,7 +46,7 @@ bool isVisible(const Cull& cull, const Sphere& sphere)
 }
 
 struct Scene {
-    Buffer spheres, draws, payloadBegin, payloadSize, payload; // of all instances
+    Buffer spheres, draws, payloadBegin, payloadSize, payload; // data of all instances
     Buffer mask;
     Buffer visibleDraws, visibleCount, visibleBegin, visibleSize, visiblePayload, result;
     Buffer compactScratch, intervalScratch;
@@ -84,7 +84,7 @@ Scene makeScene(Gpu& gpu)
     return scene;
 }
 
-// Describes a compaction that keeps those elements of `all` whose bits are set in the mask.
+// Describes a compaction from `all` to `visible` of the elements whose bits are set in the mask.
 SluiceCompactInfo compactInfo(const Scene& scene, const Buffer& all, const Buffer& visible,
                               uint32_t elementSize)
 {
@@ -139,7 +139,7 @@ void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& 
     gpu.dispatch(pipeline, &cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
     require(sluiceCmdBarrier(sluice, commands), "barrier");
 
-    // All three use the same scratch and the same count, so they run one after the other.
+    // All three compactions use the same scratch and count, so they run one after the other.
     const SluiceCompactInfo compacts[] = {
         compactInfo(scene, scene.draws, scene.visibleDraws, sizeof(VkDrawIndirectCommand)),
         compactInfo(scene, scene.payloadBegin, scene.visibleBegin, 4),

@@ -28,8 +28,8 @@ struct AssetSummary {
     uint32_t tiles[kCodecCount] = {}; // number of tiles for each row of kCodecs
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
-    // The sets of filters that occur, as text, and the number of tiles with each. The first tile's
-    // set comes first.
+    // The combinations of filters that the tiles have, as text, each with its number of tiles. The
+    // first tile's combination comes first.
     std::vector<std::pair<std::string, uint32_t>> lists;
 };
 
@@ -41,7 +41,7 @@ struct ImageSummary {
 
     bool isImage() const { return status == SLUICE_OK && info.container != SLUICE_IMAGE_NONE; }
     bool isUastc() const { return isImage() && (info.flags & SLUICE_IMAGE_TRANSCODE) != 0; }
-    const char* channels() const; // of UASTC
+    const char* channels() const; // which channels UASTC blocks hold
     const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
 };
 
@@ -50,7 +50,7 @@ class DescribedFilters {
 public:
     // Returns a set of SluiceFilterFeatures, 0 without a description.
     uint32_t features(const void* description, uint32_t size);
-    // The reference is valid until the next call.
+    // Returns the description in words. The reference is valid until the next call.
     const std::string& text(const void* description, uint32_t size);
 
 private:

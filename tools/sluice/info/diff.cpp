@@ -20,7 +20,7 @@ struct Range {
 };
 
 // Cuts an archive into the parts that a patch looks for in the old archive, in order: header, tile
-// records, tiles, index entries, blocks, names.
+// records, tiles, index entries, parameter blocks, names.
 class PartLister {
 public:
     explicit PartLister(const Container& archive) : m_archive(archive)
@@ -29,8 +29,9 @@ public:
             throw Failure{exitFormat, archive.file().name() + ": is no .sluice archive"};
     }
 
-    // `like` has, for each asset, the number of the asset with the same name in `old`, or kNone. It
-    // is empty if there is no older archive.
+    // Returns the parts of the archive. `old` is the older archive, or null. `like` has, for each
+    // asset, the number of the asset with the same name in `old`, or kNone; it is empty without
+    // `old`.
     std::vector<PatchPart> list(const Container* old, const std::vector<uint32_t>& like);
 
     static constexpr uint32_t kNone = 0xffffffff;
@@ -45,7 +46,9 @@ private:
     uint64_t m_end = 0; // where the last part ends
 };
 
-// Ends the current part at `end`. If it would be too long, splits it into several parts.
+// Ends the current part at `end`, and splits it if it is too long. `like` is the range of the old
+// archive that has similar bytes. With isTable, the part is a table, which the patch stores as
+// bytewise differences from the beginning of `like`.
 void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 {
     while (m_end < end) {
@@ -59,7 +62,7 @@ void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 void PartLister::listExtents(const Container* old, const std::vector<uint32_t>& like)
 {
     cutTo(SLUICE_ARCHIVE_HEADER_SIZE);
-    std::vector<std::pair<uint64_t, uint32_t>> order; // numbers by offset of tiles
+    std::vector<std::pair<uint64_t, uint32_t>> order; // tile offsets and asset numbers
     for (uint32_t number = 0; number < m_archive.assetCount(); ++number)
         if (m_archive.ownsTiles(number))
             order.emplace_back(m_archive.archiveAsset(number).offset, number);
@@ -84,8 +87,8 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
     Range before;
     if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
-    // If an archive shares tiles, its index is packed in pieces, which end where the names happen
-    // to lie. So the parts end where pieces end.
+    // If an archive shares tiles, its index is stored in compressed pieces. They end at places that
+    // depend on the lengths of the names, so the patch's parts end where the pieces end.
     if (archive.codedIndexSize != 0) {
         uint8_t stored[4];
         for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
@@ -98,7 +101,8 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
         cutTo(archive.fileSize, before);
         return;
     }
-    // Entries of assets that follow each other in both archives form one part.
+    // Index entries that follow each other in the old archive too become one part, likewise
+    // consecutive entries of assets that it lacks.
     for (uint32_t first = 0, next = 0; first < like.size(); first = next) {
         next = first + 1;
         const bool isKnown = like[first] != kNone;
@@ -128,7 +132,7 @@ std::vector<PatchPart> PartLister::list(const Container* old, const std::vector<
 }
 
 // Returns for each asset of `now` the number of the asset with the same name in `old`, or kNone.
-// Both archives are sorted by name.
+// Both archives are sorted by name, so one pass finds all.
 std::vector<uint32_t> sameNames(const Container& old, const Container& now)
 {
     std::vector<uint32_t> same(now.assetCount(), PartLister::kNone);
@@ -221,7 +225,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
                       patch.name() + ": " + reason};
     };
     check(readPatchHeader(patchFile(patch), header, reason));
-    // A patch takes bytes from both files, so the limit follows from both.
+    // A patch takes bytes from both files, so the limit is computed from the sum of both sizes.
     checkOutputSize(patch.name(), old.size() + patch.size(), header.newSize, options.maxOutput);
     OutputFile output(options.output, common.force);
     Progress progress("patching", header.newSize, common.quiet);
@@ -231,7 +235,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
         [&](uint64_t bytes) { progress.advance(bytes); }, stats, reason));
     progress.clear();
     if (FileFacts facts; factsOf(options.output, true, facts))
-        output.sync(); // on the disk first, since commit() removes the old file
+        output.sync(); // data must be on the disk before commit() removes the old file
     output.commit();
     printStats(stats, common);
     summary.print(1, header.newSize, stats.patchSize);

@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// A hash of 128 bits, which stands for bytes or for checksums.
+// A 128-bit hash of bytes or of checksums.
 using Hash = std::pair<uint64_t, uint64_t>;
 
 class Hasher {
@@ -36,7 +36,7 @@ private:
     std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> m_state;
 };
 
-// Hashes what assets decode to. Damaged ones have no hash.
+// Hashes the decoded bytes of assets. Damaged assets get no hash.
 class HashSink : public AssetSink {
 public:
     explicit HashSink(std::map<uint32_t, Hash>& hashes) : m_hashes(hashes) {}
@@ -69,8 +69,9 @@ public:
 
     const Container& archive() const { return m_archive; }
     ContainerAsset asset(uint32_t number) const { return m_archive.asset(number); }
-    // Returns a hash of the checksums of the asset's tiles and of how they cut it. Equal hashes
-    // mean equal content; others mean nothing. None if the tiles' records are bad.
+    // Returns a hash of the sizes, offsets and checksums of the asset's tiles; nullopt if their
+    // records are bad. Equal hashes mean equal content. Different hashes decide nothing, since
+    // equal content may be cut into different tiles.
     std::optional<Hash> cutOf(uint32_t number) const
     {
         try {
@@ -86,7 +87,8 @@ public:
             return std::nullopt;
         }
     }
-    // Says that the bytes of this asset are needed. Ignored if that would be too much.
+    // Marks an asset as one to decode. Does nothing if all marked assets together would exceed the
+    // limit of decoded bytes.
     void want(uint32_t number)
     {
         const uint64_t size = asset(number).size;
@@ -118,7 +120,8 @@ private:
     std::map<uint32_t, Hash> m_hashes;
 };
 
-// Joins removed and added assets that `keyOf...` makes equal into renamed ones.
+// Finds pairs of a removed and an added asset with the same size and the same `key`, and lists each
+// pair as one renamed asset instead.
 template <class Key>
 void joinRenamed(const Side& old, const Side& now, std::vector<uint32_t>& removed,
                  std::vector<uint32_t>& added, Key key, ArchiveChanges& changes)
@@ -153,7 +156,8 @@ void joinRenamed(const Side& old, const Side& now, std::vector<uint32_t>& remove
     removed = left;
 }
 
-// Wants the bytes of removed and added assets that have a size in common.
+// Marks the removed and added assets to decode for comparison: those whose size occurs on both
+// sides, since no other asset can have been renamed.
 void wantEqualSizes(Side& old, Side& now, const std::vector<uint32_t>& removed,
                     const std::vector<uint32_t>& added)
 {

@@ -11,20 +11,20 @@ namespace sluice {
 
 struct ArchiveChanges {
     struct Asset {
-        std::string name;    // in the new archive, or of a removed asset in the old one
-        std::string oldName; // of a renamed one
+        std::string name;    // name in the new archive; if removed, in the old one
+        std::string oldName; // name of a renamed asset in the old archive
         uint64_t size = 0, oldSize = 0;
     };
-    std::vector<Asset> added, removed, changed, renamed; // each in the order of names
+    std::vector<Asset> added, removed, changed, renamed; // each list is sorted by name
     uint64_t same = 0;
-    // How many counted as changed without a comparison of their bytes: they have the same size and
-    // other tiles, and are damaged, or more than the archives may decode to.
+    // How many assets count as changed although their bytes were not compared. They have equal
+    // sizes and different tiles, but are damaged, or beyond the limit of bytes to decode.
     uint64_t unread = 0;
 };
 
 // Compares the assets by what they decode to, not by how they are packed. Tiles are decoded, on the
-// CPU, only where checksums do not tell. `like` has the number of each new asset's namesake in
-// `old`, or `none`.
+// CPU, only where their checksums do not decide. `like` has for each new asset the number of the
+// asset with the same name in `old`, or `none`.
 ArchiveChanges compareArchives(const Container& old, const Container& now,
                                const std::vector<uint32_t>& like, uint32_t none,
                                const CommonOptions& common);

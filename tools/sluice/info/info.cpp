@@ -69,7 +69,7 @@ std::string imageJson(const ImageSummary& image)
            (image.isUastc() ? formatText(", \"channels\": \"%s\"", image.channels()) : "") + "}, ";
 }
 
-// Decodes the images of UASTC by the CPU, and prints their modes and invalid blocks.
+// Counts the blocks of UASTC images, which the CPU decodes: by mode, and the invalid ones.
 class UastcCounter : public AssetSink {
 public:
     explicit UastcCounter(const Container& container) : m_container(container) {}
@@ -92,7 +92,7 @@ public:
     }
     void discard() override {}
 
-    std::map<uint32_t, UastcCounts> found; // by asset
+    std::map<uint32_t, UastcCounts> found; // key: number of the asset
 
 private:
     const Container& m_container;
@@ -102,7 +102,7 @@ private:
 
 std::map<uint32_t, UastcCounts> countBlocks(const Container& container, const CommonOptions& common)
 {
-    // Images that unpack would refuse for their size are left out, too.
+    // Images that `unpack` would refuse for their size are not counted.
     const uint64_t most = outputLimit(container.file().size(), 0);
     std::vector<uint32_t> assets;
     for (uint32_t i = 0; i < container.assetCount(); ++i)
@@ -251,7 +251,8 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
         }
         std::printf("\"filteredTiles\": %u, \"filters\": [", summary.filtered);
         const char* comma = "";
-        // The runs are written one by one, since there may be too many for one text in memory.
+        // Runs (tiles in a row that have the same filter) are written one by one, since there may
+        // be too many for one text in memory.
         for (const FilterRun& run : summary.runs) {
             if (run.filter == nullptr) continue;
             const uint32_t features = filters.features(run.filter, run.size);

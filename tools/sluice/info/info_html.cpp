@@ -15,10 +15,10 @@ namespace {
 
 std::string nameText(const std::string& name) { return scriptText(jsonText(printable(name))); }
 
-// Holds what all tiles together show.
+// Statistics of all tiles of the archive.
 struct TileCounts {
     std::map<std::string, uint64_t> codecs, filters;
-    // Number of tiles by the logarithm of their stored size, ascending.
+    // histogram[k] is the number of tiles whose stored size is at most 2^k and above 2^(k - 1).
     std::vector<uint64_t> histogram;
 };
 
@@ -69,7 +69,7 @@ private:
         m_isFirst = false;
     }
 
-    std::vector<std::string> m_open; // folders around the current name
+    std::vector<std::string> m_open; // folders that contain the current name
     bool m_isFirst = true;           // nothing has been written into the current list yet
 };
 
@@ -80,7 +80,7 @@ void countTiles(const Container& container, uint32_t asset, DescribedFilters& fi
     std::string lastNames = "none";
     uint64_t storedEnd = container.archiveAsset(asset).offset;
     container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
-        if (tile.offset < storedEnd) return; // it is stored once, and was counted there
+        if (tile.offset < storedEnd) return; // a repeated tile, which is stored and counted once
         storedEnd = tile.offset + tile.storedSize;
         ++counts
               .codecs[tile.codec == SLUICE_CODEC_STORE ? "stored" : codecOfTiles(tile.codec).name];

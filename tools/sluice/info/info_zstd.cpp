@@ -11,7 +11,7 @@ namespace {
 
 struct Totals {
     uint64_t size = 0, blocks = 0;
-    bool isKnown = true; // the size: all frames say it
+    bool isKnown = true; // all frames so far give their size
 };
 
 std::string sizeOrNot(uint64_t size) { return size == kZstdUnknown ? "-" : std::to_string(size); }

@@ -177,8 +177,8 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     m_added += 1 + uint32_t(count);
 }
 
-// Adds a file by its entry in the cache. Returns false if that cannot be used; then nothing was
-// added.
+// Adds a file by its entry in the cache. Returns false if the entry cannot be used; then nothing
+// was added.
 bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& file,
                                const AssetEntry& entry, const Parts& parts)
 {

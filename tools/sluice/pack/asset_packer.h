@@ -13,9 +13,9 @@
 
 namespace sluice {
 
-// Plans how a file goes into the archive: with at least one segment, unless it is empty. Appends
-// what the user should know to `notes`. `against` is an older archive by which the asset `name` is
-// cut, or null.
+// Plans how a file goes into the archive. The plan has at least one segment unless the file is
+// empty. Appends what the user should know to `notes`. `against` is an older archive by which the
+// asset `name` is cut, or null.
 PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOptions& options,
                    const OldTiles* against, std::vector<PackNote>& notes);
 
@@ -32,8 +32,9 @@ public:
     void addShare(const ArchiveSource* sources, size_t count, const AssetOptions& options);
     SluiceArchiveStats finish(const std::string& output);
 
-    // How many files other options would suit: files that --images would change, if it was not
-    // given, and models, if a codec was that knows nothing of weights.
+    // Numbers of files that other options would suit better. packedImages and pictures count files
+    // that --images, which was not given, would change. models counts weights that were packed with
+    // a codec that is not for weights.
     uint32_t packedImages = 0, pictures = 0, models = 0;
 
 private:
@@ -49,10 +50,12 @@ private:
                  const Parts& parts);
     bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry,
                       const Parts& parts);
-    // `name` is the cache entry that receives the result, or null.
+    // Packs a file that was not found in the cache. `name` is the cache entry that receives the
+    // result, or null.
     void addAnew(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts, const CacheName* name);
-    // `counted` bytes move the progress line (see InputReader).
+    // Adds an asset with these segments to the archive's writer. Only the first `counted` bytes of
+    // `content` move the progress line.
     SluiceStatus addSegments(const ArchiveSource& source, const InputFile& content,
                              const Parts& parts, uint64_t counted, uint32_t type,
                              const std::vector<SluiceArchiveSegment>& segments,

@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-// The version of each kind of entry. Raise it when the layout changes: then older entries do not
-// count.
+// The version of each kind of entry. Raise it when the layout changes, so that older entries are
+// ignored.
 constexpr uint32_t kTileLayout = 1, kAssetLayout = 1, kStampsLayout = 1;
 constexpr size_t kSegmentBytes = 8 + 8 * 4, kTileBytes = 32 + 5 * 4, kStampBytes = 64,
                  kNoteBytes = 4 + 8; // a note's bytes without its text

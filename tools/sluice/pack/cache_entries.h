@@ -20,11 +20,11 @@ struct PackNote {
 };
 
 struct TileEntry {
-    bool filtered = false; // `bytes` are the encoded tile after filtering
+    bool filtered = false; // the tile was filtered before it was encoded
     Bytes bytes;           // as stored in the archive
 };
 Bytes writeTileEntry(const TileEntry& tile, uint32_t size);
-// `size` is the decoded size of the tile.
+// Returns nothing if `content` is no tile entry. `size` is the decoded size of the tile.
 std::optional<TileEntry> readTileEntry(const Bytes& content, uint32_t size);
 
 struct AssetEntry {
@@ -33,13 +33,13 @@ struct AssetEntry {
         SluiceArchiveTile record; // its offset and outputOffset are 0
     };
 
-    uint64_t size = 0; // bytes of the asset in the archive, converted if `converted` is set
+    uint64_t size = 0; // decoded bytes of the asset, after conversion if `converted` is set
     bool converted = false;
     uint32_t type = 0;
     uint32_t tileSizeLog2 = 0;
     std::vector<PackNote> notes; // what packing the file reported
     Bytes parameters;
-    std::vector<SluiceArchiveSegment> segments; // none: the archive's default
+    std::vector<SluiceArchiveSegment> segments; // empty: the archive's default
     std::vector<Tile> tiles;
 
     uint64_t storedBytes() const; // bytes of all tiles

@@ -18,8 +18,9 @@ namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'C', 'A', 'C', 'H', 0x0a};
 constexpr size_t kHeadBytes = 56, kCheckBytes = 16;
-// Larger files do not count as entries. So files above 150 GB have no entry, and neither have the
-// stamps of more than two million files.
+// The most bytes of an entry of the cache; a larger one is neither stored nor read. So a packed
+// file above about 150 GB has no entry (which lists all its tiles), and a list of stamps has at
+// most two million.
 constexpr uint64_t kLargestTile = 2 << 20, kLargestOther = 128 << 20;
 constexpr int64_t kDay = 24 * 60 * 60;
 // Within this time, a second use does not update the entry's time of use.
@@ -29,7 +30,7 @@ constexpr char kTag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                         "any file of it may be removed.\n";
 constexpr size_t kSignatureBytes = 43;
 constexpr char kTagName[] = "CACHEDIR.TAG";
-constexpr char kTemporary[] = ".tmp-"; // of older versions
+constexpr char kTemporary[] = ".tmp-"; // how temporary files of older versions begin
 constexpr char kDigits[] = "0123456789abcdef";
 
 void storeCheck(const uint8_t* bytes, size_t size, uint8_t* to)
@@ -79,8 +80,8 @@ void writeIn(OpenFile folder, const std::string& name, const std::string& path, 
     file.commit();
 }
 
-// Returns whether this is the name of a temporary file: that of an OutputFile, or of an older
-// version, which was ".tmp-" and six or eight letters and digits.
+// Returns whether a temporary file may have this name: OutputFile gave it, or an older version did,
+// as ".tmp-" and six or eight letters and digits.
 bool isLeftover(const std::string& name)
 {
     if (isTemporaryName(name)) return true;
@@ -194,7 +195,7 @@ CacheFolder::CacheFolder(std::string path, bool create)
     }
 }
 
-// Opens the folder of the entries whose digests begin with the first two of these digits.
+// Opens the subfolder that holds entries whose digests begin with the first two of `digits`.
 OpenFile CacheFolder::partOf(const std::string& digits) const
 {
     return OpenFile(openFolderIn(m_folder, digits.substr(0, 2)));
@@ -211,7 +212,8 @@ std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) con
     Bytes bytes(size_t(facts.size));
     if (!readWhole(file, bytes)) return {};
     std::optional<Bytes> content = readCacheEntry(kind, digest, bytes);
-    // The time of modification serves as the time of last use, which reading does not change.
+    // The file's modification time serves as the entry's time of last use. Reading does not change
+    // it.
     if (content && std::time(nullptr) - facts.modified.seconds > kTouchSeconds) touchFile(file);
     return content;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A folder that keeps results of packing, each under the digest of its input.
 //
-// Several processes and machines may share a folder, and processes may be killed at any time: an
+// Several processes and machines may share a folder, and processes may be killed at any time. So an
 // entry is a file that appears only when it is complete. It is checked when it is read, and a
-// damaged entry counts as absent. Who cannot write to the folder cannot make it return a wrong
-// result (blake2b.h says why); who can write to it, can.
+// damaged entry counts as absent. Only someone who can write to the folder can make it return a
+// wrong result (blake2b.h says why).
 //
 // Other programs may put files into the folder. Only files with the names below are read, replaced
 // or removed, never through a link, and never if they are larger than an entry can be.
@@ -75,15 +75,16 @@ public:
 
     const std::string& path() const { return m_path; }
 
-    // Both are thread-safe. An entry that cannot be read counts as absent. Finding an entry updates
-    // its time of last use.
+    // find() and keep() are thread-safe. An entry that cannot be read counts as absent. Finding an
+    // entry updates its time of last use.
     std::optional<Bytes> find(EntryKind kind, const Digest& digest) const;
-    // Failures may be ignored. The first one is reported on stderr, unless `quiet`.
+    // Stores an entry. A failure only means that the entry is not stored. The object's first
+    // failure is reported on stderr, unless `quiet`.
     void keep(EntryKind kind, const Digest& digest, const Bytes& content, bool quiet);
 
     struct Usage {
         uint64_t entries[3] = {}, bytes[3] = {}; // by kind: tile, asset, stamps
-        uint64_t leftovers = 0;                  // temporary files of processes that were killed
+        uint64_t leftovers = 0;                  // temporary files of running or killed processes
         int64_t oldest = 0, youngest = 0;        // times of last use, in seconds since 1970
         uint64_t allEntries() const { return entries[0] + entries[1] + entries[2]; }
         uint64_t allBytes() const { return bytes[0] + bytes[1] + bytes[2]; }

@@ -216,7 +216,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     for (const PackInput& input : inputs)
         named.push_back(input.path);
     refuseOwnInput(options.emitNinja, named);
-    refuseOwnInput(options.output, named); // the build file, too, replaces it
+    refuseOwnInput(options.output, named); // the build by Ninja also replaces the output
     refuseSameOutputs({options.emitNinja, options.output});
     if (!options.writesNothing()) checkOutput(options.output, common.force, named);
     PackSources sources = collectSources(inputs, options, common);

@@ -17,7 +17,8 @@ namespace sluice {
 
 class PackCache {
 public:
-    // `scope` identifies the inputs of this run; the digests of their contents are kept under it.
+    // `scope` identifies the inputs of this run. The cache keeps the digests of their contents
+    // under it, so that the next run with these inputs need not read unchanged files.
     PackCache(const std::string& folder, const std::string& scope, bool quiet);
 
     // Returns the callbacks for the archive's writer, which are valid as long as this object.
@@ -38,10 +39,10 @@ public:
     // together they exceed `limit` bytes.
     std::optional<std::vector<Bytes>> loadTiles(const AssetEntry& entry, uint64_t limit) const;
 
-    // begin() and confirm() keep the entry of an asset for later runs. The caller calls begin()
-    // before the asset is added to the writer, since the writer calls wrote() for its tiles from
-    // then on, and confirm() after it. `keep` says whether the file was unchanged after it had been
-    // read.
+    // begin() and confirm() store the entry of an asset for later runs. The caller calls begin(),
+    // then adds the asset to the archive's writer, which reports each tile by wrote(), and then
+    // calls confirm(). `keep` says whether the file was still unchanged after it had been read;
+    // otherwise no entry is stored.
     void begin(uint32_t asset, const Digest& key, AssetEntry entry);
     void confirm(uint32_t asset, bool keep);
 
@@ -52,7 +53,7 @@ public:
     struct Counts {
         uint64_t files = 0, filesFound = 0, tiles = 0, tilesFound = 0;
     };
-    Counts counts; // `tiles` counts those of files that were not found
+    Counts counts; // `tiles` counts only tiles of files that were not found
     std::string summary() const;
 
 private:

@@ -40,11 +40,11 @@ constexpr Format kEcf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", kEcf8EncodedNam
 struct Unit {
     std::string module;
     int64_t group = -1; // index of the --group that it belongs to; -1: a single tensor
-    // Attribute of the module, and index of its tensor in the input.
+    // Key: attribute of the module; value: index of its tensor in the input.
     std::map<std::string, size_t> attributes;
     uint64_t histogram[256] = {};
     uint64_t elements = 0;
-    std::string plain; // why its tensors stay plain; empty if they do not
+    std::string plain; // why its tensors stay plain; empty: they are packed
     Df11Code code;
     Df11Sizes sizes = {};
 };
@@ -145,8 +145,9 @@ bool isFoundBy(const std::string& regex, const std::string& module, std::string&
     return pattern.matches(module);
 }
 
-// Divides the tensors into units. A tensor belongs to a group (--group) if the group's expression
-// matches its name up to one of the dots; any other tensor is a unit by itself.
+// Divides the weights (isWeight) into units; all other tensors stay plain. A weight belongs to a
+// group (--group) if the group's expression matches its name up to one of the dots. The weights of
+// a module that matches make one unit; any other weight is a unit by itself.
 void Df11Packer::planUnits()
 {
     for (const SafetensorsTensor& one : m_input.header().tensors)
@@ -198,7 +199,8 @@ void Df11Packer::planUnits()
     }
 }
 
-// Leaves a unit plain if readers could not handle its name.
+// Leaves a unit plain if readers could not handle its name or the number of its tensors, or if the
+// file already has a tensor with a name that the packed unit would need.
 void Df11Packer::checkNames(Unit& unit) const
 {
     std::string reason;
@@ -440,11 +442,11 @@ Json Df11Packer::patterns() const
 struct ConfigFile {
     std::string path;
     Json json;
-    bool keepsRest; // the file's other members stay as they are
+    bool keepsRest; // the file's other members are kept
 };
 
 // Returns the files that loaders need beside `output`. `plain` is the model's config.json,
-// `patterns` the dictionary.
+// `patterns` what Df11Packer::patterns() returned.
 std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain,
                                     Json patterns)
 {

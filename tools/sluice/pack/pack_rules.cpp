@@ -32,8 +32,8 @@ struct RuleSetting {
     const char* name; // its name in the rules
     std::variant<std::string AssetOptions::*, uint32_t AssetOptions::*, bool AssetOptions::*>
         option;
-    uint32_t codecOption = 0;     // the codecs that take it; 0: all
-    uint32_t least = 0, most = 0; // of a number
+    uint32_t codecOption = 0;     // its flag in Codec::options; 0: all codecs take it
+    uint32_t least = 0, most = 0; // bounds of the value if it is a number
 
     std::string text(const AssetOptions& options) const
     {
@@ -208,20 +208,20 @@ private:
     PackRule m_rule;
 };
 
-// Returns the same rules in ASCII. In a comment, other characters become question marks, and in a
-// string "..." escapes. This is needed because toml++ 3.3 ends the program at some characters where
-// it skips white space. `stray` receives the line of the first character that cannot be replaced,
-// since neither TOML nor the rules allow it there, or that is not UTF-8; 0 if there is none.
+// Returns the same rules in ASCII, because some other characters make toml++ 3.3 end the program. A
+// character that is not ASCII becomes a question mark in a comment, and an escape in a string
+// "...". If there is one elsewhere, if the text is not UTF-8, or if a line has too many dots,
+// returns an empty text, and `stray` receives the line. Otherwise `stray` is 0.
 std::string inAscii(const std::string& text, uint32_t& stray)
 {
-    // Rules have no dotted keys. toml++ takes stack for each part of one, so dots are limited.
+    // Rules have no dotted keys (a.b.c), and toml++ recurses for each dot, so dots are limited.
     constexpr uint32_t kMostDots = 16; // in one line
     uint32_t dots = 0;
     enum class In {
         plain,
         comment,
         string, // "..."
-        other   // strings of several lines, or without escapes
+        other   // strings '...', and strings of several lines
     } in = In::plain;
     std::string ascii, end; // `end` is the text that ends a string
     uint32_t line = 1;

@@ -26,20 +26,21 @@ struct RuleSetting;
 struct PackRule {
     uint32_t line = 0; // line of the file where it begins
     std::vector<std::string> globs;
-    std::vector<const RuleSetting*> set; // what it sets
+    std::vector<const RuleSetting*> set; // the options that it sets
     AssetOptions values;
 };
 
 class PackRules {
 public:
-    PackRules() = default; // none
-    // `name` names the file in messages. Throws a Failure that says where the text is wrong, and
-    // how.
+    PackRules() = default; // no rules
+    // Reads the rules in `text`. `name` is the file's name for messages. Throws a Failure that says
+    // where the text is wrong, and how.
     PackRules(std::string name, const std::string& text);
     // Reads a file. Throws also if this build has no TOML reader.
     static PackRules fromFile(const std::string& path);
 
-    // Takes what --kind says, "KIND=GLOB" each. The rules of the file go before. Throws a Failure.
+    // Takes the values of --kind, "KIND=GLOB" each. Rules of the file override them. Throws a
+    // Failure.
     void setKinds(const std::vector<std::string>& kinds);
 
     // Throws if a glob matches none of the files.
@@ -58,7 +59,7 @@ private:
 
     std::string m_name;
     std::vector<PackRule> m_rules;
-    std::vector<std::pair<std::string, std::string>> m_kinds; // of --kind, with the glob of each
+    std::vector<std::pair<std::string, std::string>> m_kinds; // kind and glob of each --kind
 };
 
 } // namespace sluice

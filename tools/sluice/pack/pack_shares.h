@@ -12,9 +12,9 @@
 namespace sluice {
 
 // Sets ArchiveSource::share of the files, and moves files that share tiles to the place of the
-// first of them. The caller passes the files in the order of their extents. The shares depend only
-// on names, sizes and options, so they are the same on every machine. Names decide where a share
-// ends, so a file that is added or removed changes few shares.
+// first of them. The caller passes the files in the order in which they will be stored. The shares
+// depend only on names, sizes and options, so they are the same on every machine. Names decide
+// where a share ends, so a file that is added or removed changes few shares.
 void shareTiles(std::vector<ArchiveSource>& files,
                 const std::function<AssetOptions(const ArchiveSource&)>& optionsOf);
 

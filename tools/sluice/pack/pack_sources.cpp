@@ -39,7 +39,7 @@ private:
     bool m_exists;
 };
 
-// Identifies folders, none of which need exist.
+// A set of folders. A folder that does not exist is not added.
 class Folders {
 public:
     void add(const std::string& path)
@@ -57,8 +57,8 @@ private:
     std::vector<FileFacts> m_known;
 };
 
-// Returns the folders that must not be packed in shards: those that the other shards, or the build
-// file, are written to.
+// Returns the folders to which shards or the build file are written. Shards must not pack them,
+// since each would pack the others.
 Folders shardFolders(const PackOptions& options)
 {
     Folders folders;
@@ -78,16 +78,16 @@ bool isOurs(const std::string& path, bool isLink)
                              std::memcmp(start.data(), kArchiveMagic, start.size()) == 0);
 }
 
-// Folders that links lead to may be read again for each link, so links can make a small tree
-// endless.
+// Limit of folders that links lead to. A folder is read again for each link to it, so links can
+// make a small tree endless.
 constexpr uint64_t kMaxLinkedFolders = 65536;
 
-// A file or folder on the way through the inputs.
+// A file or folder that the Collector visits.
 struct Entry {
-    std::string name; // as PackInput::name, with what is below the input behind it
+    std::string name; // PackInput::name, then the path inside that input
     bool isFinal;     // as PackInput::isFinal
     std::string path;
-    bool isNamed = false; // it is an input itself, so a link is followed
+    bool isNamed = false; // the entry is an input itself, so a link is followed
 };
 
 class Collector {
@@ -137,14 +137,14 @@ private:
     PackSources m_sources;
     Problems m_badNames, m_unreadable;
     std::vector<fs::path> m_roots;   // the folders among the inputs, without links
-    std::vector<FileFacts> m_around; // the folders around the current one, and that itself
-    uint32_t m_links = 0;            // how many of them links led to
+    std::vector<FileFacts> m_around; // the current folder and all folders around it
+    uint32_t m_links = 0;            // how many folders of m_around a link led to
     uint64_t m_linkedFolders = 0;
-    // A list may name a folder and also what is below it. What was taken already is not taken
-    // again.
+    // Several inputs may be a folder and also what is below it. So if there are several, m_taken
+    // remembers what was taken, and nothing is taken twice.
     bool m_several;
     std::unordered_set<std::string> m_taken;
-    // For each glob: it has matched something.
+    // For each glob of --exclude: 1 if it has matched something.
     std::vector<char> m_isUsed;
     std::vector<Entry> m_excluded; // excluded folders
 };
@@ -157,7 +157,7 @@ Entry entryIn(const Entry& folder, const std::string& name)
 
 bool Collector::isExcluded(const Entry& entry, bool isFolder)
 {
-    // What --strip leaves nothing of is judged by the name before it.
+    // If --strip leaves nothing of the name, globs are compared with the name before --strip.
     const std::string stored = nameOf(entry), &name = stored.empty() ? entry.name : stored;
     if (name.empty()) return false;
     bool any = false;
@@ -171,7 +171,7 @@ bool Collector::isExcluded(const Entry& entry, bool isFolder)
     return any;
 }
 
-// Marks globs of --exclude as used that match something inside a folder which is excluded itself.
+// Marks the globs of --exclude as used that match something inside an excluded folder.
 void Collector::findExcluded(const Entry& folder)
 {
     std::vector<FolderEntry> entries;
@@ -230,7 +230,7 @@ void Collector::addFile(const Entry& entry, const FileFacts& facts, bool isLink)
         {std::move(name), entry.path, facts.isExecutable, facts.size, kNoShare, isLink});
 }
 
-// Follows a link: `facts` become those of what it leads to. Returns false if it is left out.
+// Follows a link: `facts` become those of its target. Returns false if the link is left out.
 bool Collector::follow(const Entry& entry, FileFacts& facts)
 {
     if (!m_options.dereference && !entry.isNamed) {
@@ -341,7 +341,7 @@ void Collector::addInput(const PackInput& input)
     if (target.kind == FileFacts::Kind::other)
         return m_unreadable.add(input.place + input.path, "is no regular file");
     const bool isFolder = target.kind == FileFacts::Kind::folder;
-    // Only what a folder holds can have names of its own.
+    // A folder may have no name, since its files have names of their own. A file needs one.
     const bool hasName = isFolder || !input.name.empty() || input.isFinal;
     addEntry({hasName ? input.name : fs::u8path(input.path).filename().u8string(), input.isFinal,
               input.path, true},
@@ -361,8 +361,8 @@ void Collector::check() const
                                  (m_sources.leftOut.links != 0 ? "; -L follows links" : "")};
 }
 
-// Removes files that occur twice under one name, which is what a list of folders and of their files
-// means. `files` are sorted by name.
+// Removes repetitions of a file under one name. They occur if a list names a folder and also its
+// files. `files` are sorted by name.
 void dropRepeated(std::vector<ArchiveSource>& files)
 {
     const auto isAgain = [](const ArchiveSource& a, const ArchiveSource& b) {

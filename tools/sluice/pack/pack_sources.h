@@ -13,8 +13,8 @@ namespace sluice {
 
 struct LeftOut {
     uint64_t links = 0, special = 0, emptyFolders = 0, excluded = 0;
-    uint64_t loops = 0;      // links to a folder that contains them
-    uint64_t badNames = 0;   // names that cannot stand in an archive
+    uint64_t loops = 0;      // links to a folder that contains the link
+    uint64_t badNames = 0;   // names that an archive cannot hold
     uint64_t unfinished = 0; // temporary files of other runs, killed or not
     bool output = false;     // the archive itself, in a folder that is packed
     bool cache = false;      // the folder of --cache, in a folder that is packed
@@ -27,13 +27,13 @@ struct PackSources {
     std::vector<ArchiveSource> files; // sorted by name
     std::vector<std::string> folders; // paths of all folders that were read
     LeftOut leftOut;
-    // Links that were followed, and those of them that lead out of the folders that are packed.
+    // Links that were followed, and how many of them lead out of the folders that are packed.
     uint64_t followed = 0, outside = 0;
 };
 
-// Returns the inputs that are files, and all files below those that are folders. What is left out,
-// and that links were followed, is reported on stderr, in a line each; with -v in a line for each
-// file, with -q not at all. Throws a Failure, also if no file is left.
+// Returns the inputs that are files, and all files below the inputs that are folders. Reports on
+// stderr what was left out and how many links were followed: one line each, with -v one line for
+// each file, with -q nothing. Throws a Failure, also if no file is left.
 PackSources collectSources(const std::vector<PackInput>& inputs, const PackOptions& options,
                            const CommonOptions& common);
 

@@ -20,7 +20,7 @@ constexpr uint32_t kFloatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, kGdefla
 // From this level on, fp8 is packed for size, not for fast decoding.
 constexpr uint32_t kDenseLevel = 10;
 
-// Returns the SluiceFloatType for a dtype, or -1.
+// Returns the SluiceFloatType for a dtype of .safetensors, or -1 if the float codec has none.
 int floatTypeOf(const std::string& dtype, uint32_t level)
 {
     if (dtype == "F8_E4M3" && level >= kDenseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;

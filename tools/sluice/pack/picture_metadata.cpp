@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// A part of a file, which is read at most to its end.
+// A range of bytes of a file. No function reads beyond its end.
 struct Part {
     const uint8_t* bytes;
     size_t size;
@@ -22,7 +22,7 @@ struct Part {
     {
         return std::search(bytes, bytes + size, text.begin(), text.end()) != bytes + size;
     }
-    // Returns a number of `count` bytes at an offset, 0 if it is not there.
+    // Returns a number of `count` bytes at an offset; 0 if the range ends before.
     uint32_t number(size_t at, size_t count, bool isBigEndian) const
     {
         uint32_t value = 0;
@@ -33,7 +33,8 @@ struct Part {
     }
 };
 
-// Returns the orientation that a block of EXIF names. It is a TIFF file with one directory of tags.
+// Returns the orientation that EXIF data name, or 1 if they name none. EXIF data are a TIFF file
+// with one directory of tags.
 uint32_t orientationOf(const Part& exif)
 {
     constexpr uint32_t orientationTag = 0x112, shortType = 3, entryBytes = 12;
@@ -111,7 +112,7 @@ PictureMetadata readJpegMetadata(const Bytes& file)
     for (size_t at = 2; at + 4 <= file.size();) {
         if (file[at] != 0xff) break;
         const uint8_t marker = file[at + 1];
-        if (marker == 0xff) { // a byte that fills up
+        if (marker == 0xff) { // a fill byte
             ++at;
             continue;
         }

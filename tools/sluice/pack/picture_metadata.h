@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds what PNG and JPEG files say about their pixels beside them. Reads only what is there, and
+// Finds the metadata of PNG and JPEG files that concern their pixels. Reads only what is there, and
 // skips what it does not understand.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace sluice {
 
 struct PictureMetadata {
-    uint32_t orientation = 1; // of EXIF, 1 to 8; 1: as stored
-    std::string colourSpace;  // what the file says of its colours, unless it is sRGB; may be empty
-    // PNG: bytes until the end of its last whole chunk, and whether that is the end of a picture.
+    uint32_t orientation = 1; // EXIF orientation, 1 to 8; 1: as stored
+    std::string colourSpace;  // the file's colour space; empty: sRGB, or not given
+    // Only for a PNG: the offset where its last whole chunk ends, and whether that chunk is IEND.
     size_t wholeBytes = 0;
     bool hasEnd = false;
 };

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Obeys what a file says about its pixels, or notes it in `pixels`.
+// Turns the picture as its EXIF orientation says. The colour space is only noted in `pixels`.
 inline void obey(const PictureMetadata& metadata, Pixels& pixels)
 {
     pixels.colourSpace = metadata.colourSpace;
@@ -20,11 +20,11 @@ inline void obey(const PictureMetadata& metadata, Pixels& pixels)
               formatText("turned, as its EXIF orientation, %u, says", metadata.orientation));
 }
 
-// Both return an empty text, or say why the file is not read; then `pixels` is unspecified. They
-// turn a picture as its EXIF says, but ignore gamma and colour profiles, as engines do, and note
-// that in `pixels`. A file that ends behind its last pixel is read. Besides the file they take at
-// most `limit` bytes, including JPEG's coefficients; a larger picture is refused. They throw
-// std::bad_alloc.
+// readPng and readJpeg return an empty text, or say why the file is not read; then `pixels` is
+// unspecified. They turn a picture as its EXIF says, but ignore gamma and colour profiles, as
+// engines do, and note that in `pixels`. A file that is cut off after its last pixel is read.
+// Besides the file they take at most `limit` bytes, including JPEG's coefficients; a larger picture
+// is refused. They throw std::bad_alloc.
 std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels);
 std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels);
 

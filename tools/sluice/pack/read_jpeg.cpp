@@ -38,9 +38,9 @@ struct JpegReader {
 }
 
 // Level -1 is a warning, after which libjpeg goes on and invents the missing data. So warnings
-// count as errors here, except those about extraneous bytes and the version of JFIF. A file that
-// ends before its marker of the end may have all pixels: where it lacks some, another warning or
-// lacksScans() says so.
+// count as errors here, except those about extraneous bytes and the version of JFIF. Also a missing
+// end marker (JWRN_JPEG_EOF) is no error yet: the file may be cut off after its last pixel. If it
+// lacks pixels, another warning or lacksScans() says so.
 void onMessage(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
@@ -59,14 +59,14 @@ void onProgress(j_common_ptr jpeg)
     std::longjmp(reader.jump, 1);
 }
 
-// Returns whether a file that was cut off may lack a scan. Of the kinds of files, only plain
-// Huffman coding in one scan notices by itself that bits are missing.
+// Returns whether a file that was cut off may lack pixels without a warning of libjpeg. Only in a
+// file of Huffman codes with one scan does libjpeg notice by itself that bits are missing.
 bool lacksScans(j_decompress_ptr jpeg)
 {
     if (jpeg->arith_code != FALSE) return true;
     if (jpeg_has_multiple_scans(jpeg) == FALSE) return false;
     if (jpeg->coef_bits == nullptr) return true;
-    // For each coefficient, the number of bits that are still to come.
+    // coef_bits tells, for each coefficient, how many of its bits are still to come.
     for (int c = 0; c < jpeg->num_components; ++c)
         for (int i = 0; i < DCTSIZE2; ++i)
             if (jpeg->coef_bits[c][i] != 0) return true;
@@ -100,7 +100,8 @@ bool readHead(JpegReader& reader, const Bytes& file)
     return true;
 }
 
-// Each row of 1 or 3 channels is first read into the end of the RGBA8 row that it becomes.
+// Reads all pixels. A row of 1 or 3 channels is first read into the end of the RGBA8 row that it
+// becomes, and is then widened in place. Returns false after an error.
 bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height, uint32_t channels)
 {
     if (setjmp(reader.jump) != 0) return false;
@@ -109,7 +110,7 @@ bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height
         uint8_t* const to = rgba + size_t(y) * width * 4;
         JSAMPROW row = to + size_t(width) * (4 - channels);
         (void)jpeg_read_scanlines(&reader.jpeg, &row, 1);
-        // ascending, so that no pixel is overwritten before it is read.
+        // In ascending order, so that no pixel is overwritten before it is read.
         for (uint32_t x = 0; x < width; ++x) {
             const uint8_t* const from = row + size_t(x) * channels;
             const uint8_t red = from[0], green = from[channels == 1 ? 0 : 1],
@@ -121,7 +122,7 @@ bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height
             texel[3] = 255;
         }
     }
-    const bool mayLack = lacksScans(&reader.jpeg); // jpeg_finish_decompress frees what it looks at
+    const bool mayLack = lacksScans(&reader.jpeg); // jpeg_finish_decompress frees coef_bits
     (void)jpeg_finish_decompress(&reader.jpeg);
     if (reader.isCut && mayLack) refuse(reader, "it ends too early");
     return !reader.isCut || !mayLack;

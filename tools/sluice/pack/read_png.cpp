@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// What must survive a long jump out of libpng. Between setjmp and calls that may jump, no object
-// may be created that has a destructor.
+// The state that must survive a longjmp out of libpng. Between setjmp and calls that may jump, no
+// object may be created that has a destructor.
 struct PngReader {
     const Bytes& file;
     Pixels& pixels;
@@ -46,8 +46,8 @@ void onWarning(png_structp, png_const_charp) {}
 void onRead(png_structp png, png_bytep bytes, size_t size)
 {
     PngReader& reader = *static_cast<PngReader*>(png_get_io_ptr(png));
-    // A file that is cut off ends, for libpng, behind its last whole chunk. Then libpng says itself
-    // whether pixels are missing.
+    // If the file is cut off, libpng gets its whole chunks and then a made-up IEND. So libpng
+    // itself finds out whether pixels are missing.
     static constexpr uint8_t end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
     const size_t whole = reader.metadata.wholeBytes;
     const bool isCut = !reader.metadata.hasEnd && reader.at >= whole && whole != 0;
@@ -105,7 +105,7 @@ std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels)
     if (reader.info == nullptr) throw std::bad_alloc();
     if (!readHead(reader)) return reader.problem;
     const size_t rowBytes = size_t(pixels.width) * 4;
-    const uint32_t copies = reader.metadata.orientation >= 5 ? 2 : 1; // to turn it
+    const uint32_t copies = reader.metadata.orientation >= 5 ? 2 : 1; // turning takes a copy
     if (std::string why = whyTooLarge(uint64_t(rowBytes) * pixels.height * copies, limit);
         !why.empty())
         return why;

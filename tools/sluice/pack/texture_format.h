@@ -11,11 +11,12 @@ namespace sluice {
 struct TextureFormat {
     uint32_t format; // VkFormat
     Averaging averaging;
-    const char* swizzle; // what shaders read, as makeKtx2 takes it
+    const char* swizzle; // KTXswizzle, in the form that makeKtx2 takes
     std::string reason;  // what in the picture, its name or the options has decided
 };
 
-// `name` is the name of the picture's file, `bc` the value of --bc, and `kind` that of --kind.
+// Chooses the format of the texture that is made of a picture. `name` is the name of the picture's
+// file, `bc` the value of --bc, and `kind` the value of --kind.
 TextureFormat chooseTextureFormat(const std::string& name, const Pixels& pixels,
                                   const std::string& bc, const std::string& kind);
 

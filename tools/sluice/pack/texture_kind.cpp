@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The names are those of ambientCG, Poly Haven, Quixel, Poliigon, Substance, and of the conventions
-// of Unreal, Unity, CryEngine, Source and idTech: "Bricks075A_1K-PNG_NormalGL.png",
+// The names in this file are those of ambientCG, Poly Haven, Quixel, Poliigon, Substance, and of
+// the conventions of Unreal, Unity, CryEngine, Source and idTech: "Bricks075A_1K-PNG_NormalGL.png",
 // "rock_nor_gl_1k.png", "T_Rock_ORM.tga", "Wall_MetallicSmoothness.png".
 #include "tools/sluice/pack/texture_kind.h"
 
@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// What must hold beside a name, where people also give it to pictures of colours.
+// Some words also stand in names of colour pictures. Such a word counts only with this proof.
 enum class Proof {
     none,
     vectors, // the texels are normals
@@ -124,12 +124,12 @@ std::vector<std::string> wordsOf(std::string stem)
     return words;
 }
 
-// What a name ends in, without what says nothing about the kind: "NormalGL_1K-PNG" is normal.
+// The last word of a name that says something about the kind: "normal" in "NormalGL_1K-PNG".
 struct NameEnd {
-    std::string word;       // in lower case
-    std::string text;       // as it stands in the name
+    std::string word;       // the word in lower case
+    std::string text;       // the word as it stands in the name
     bool hasSize = false;   // a resolution follows
-    const char* green = ""; // what the name says about the green of normals
+    const char* green = ""; // where green points in normals, if the name says it
 };
 
 NameEnd endOf(const std::string& name)
@@ -164,7 +164,7 @@ NameEnd endOf(const std::string& name)
     if (words.empty()) return end;
     end.text = words.back();
     end.word = lower(end.text);
-    // Names without capitals: "wall_normalgl", "wall_roughnessmap".
+    // In names without capitals, endings such as "gl" and "map" are part of the word: "normalgl".
     const auto strip = [&](std::string_view tail, const char* green) {
         if (end.word.size() <= tail.size() || end.word == "maskmap" ||
             end.word.compare(end.word.size() - tail.size(), tail.size(), tail) != 0)

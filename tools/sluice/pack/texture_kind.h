@@ -22,11 +22,12 @@ bool isKindName(const std::string& name);
 
 struct KindChoice {
     TextureKind kind;
-    std::string why; // "its name says 'orm'"; empty: nothing says that it is not colours
+    std::string why; // "its name says 'orm'"; empty: nothing speaks against colours
 };
 
-// `name` is the name of the picture's file, `wanted` a name of kKindNames. A name alone makes no
-// normal map: nine texels in ten must be unit vectors that point away from the surface.
+// Chooses the kind of a picture. `name` is the name of its file, `wanted` a name of kKindNames. A
+// name alone makes no normal map: nine texels in ten must be unit vectors that point away from the
+// surface.
 KindChoice chooseKind(const std::string& name, const Pixels& pixels, const std::string& wanted);
 
 } // namespace sluice

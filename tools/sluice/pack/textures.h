@@ -21,9 +21,9 @@ uint64_t imageLimit(const InputFile& input, const AssetOptions& options);
 struct Texture {
     // The KTX2 file, in memory, with the picture's name; null: none.
     std::unique_ptr<InputFile> file;
-    std::string summary; // what it became, and why: "RGBA8 sRGB, 9 levels"
-    std::string warning; // what the picture says about its pixels that the texture does not follow
-    std::string reason;  // if there is no texture, why
+    std::string summary; // what the picture became, and why: "RGBA8 sRGB, 9 levels"
+    std::string warning; // what the picture says of its pixels but the texture ignores
+    std::string reason;  // why a picture has no texture
 };
 
 // Makes the texture of a picture, whose name in the archive is `name`. The same bytes, name and

@@ -22,11 +22,12 @@ namespace {
 constexpr uint32_t kSchemaVersion = 1;
 constexpr double kStepSeconds = 600; // most seconds of a step, if the report has no limit
 constexpr double kListSeconds = 30, kLeastStep = 1;
-// A step may take this part of the time that is left, so that a step which hangs leaves time for
+// A step may take this part of the time that is left, so that a step that hangs leaves time for
 // others.
 constexpr double kStepPart = 2.0 / 3;
 
-// Lists what the benchmark measures. Pipelines of these rows are compiled together.
+// Values of `bench --filter`, one for each step that runs the benchmark. Before it measures, a step
+// compiles the pipelines of all rows that its filter selects, so each filter selects few.
 constexpr const char* kBenchFilters[] = {"=scan", "gdeflate,checksum", "gstd filters"};
 // Each of these filters gets 1 / kBenchParts of the report's time, within these bounds in seconds.
 constexpr double kBenchParts = 15, kLeastBench = 2, kMostBench = 20;
@@ -35,7 +36,7 @@ constexpr double kBenchParts = 15, kLeastBench = 2, kMostBench = 20;
 constexpr double kMostTune = 60;
 
 struct Step {
-    std::string name; // "selftest ext"
+    std::string name; // for example "selftest ext"
     std::vector<std::string> arguments;
     void (*keep)(OrderedJson& device, const OrderedJson& printed);
 };
@@ -132,7 +133,8 @@ void keepBench(OrderedJson& device, const OrderedJson& printed)
             kept["cut"].push_back(one.at("kernel"));
 }
 
-// Members of the JSON that may come from a driver, and so may be any text.
+// Returns true if the text of this JSON member may come from a driver, and so may contain anything,
+// for example personal data.
 bool isFreeText(const std::string& member)
 {
     return member == "error" || member == "notRun" || member == "differences" || member == "vulkan";
@@ -168,9 +170,10 @@ private:
 
     struct Ending {
         std::optional<OrderedJson> printed; // the verb's output, if it did its work
-        // otherwise, how the process ended, or what errors it found.
+        // Empty: the verb succeeded. Otherwise says how the process ended and what it wrote to
+        // stderr.
         std::string error;
-        bool isOver = false; // it was stopped after its time
+        bool isOver = false; // the process was stopped after its time
         int code = exitDevice;
     };
 
@@ -183,8 +186,9 @@ private:
     Ending perform(const std::vector<std::string>& arguments, double seconds) const;
     void findDevices();
     void perform(OrderedJson& device, const Step& step);
-    // Performs these steps on all devices before the next kind of step, so that the most important
-    // steps are done everywhere. The CPU is listed last but comes first, since it takes least time.
+    // Performs one kind of step on all devices. The caller goes through the kinds in order of
+    // importance, so that the most important steps are done everywhere. The CPU is listed last but
+    // comes first here, since it takes least time.
     void performAll(Steps (FieldReport::*stepsOf)(const OrderedJson& device) const);
     void note(const char* list, const OrderedJson& device, const Step& step, const char* member,
               const std::string& text);
@@ -213,7 +217,7 @@ FieldReport::Ending FieldReport::perform(const std::vector<std::string>& argumen
     Ending ending;
     ending.isOver = child.end == ChildResult::End::stopped;
     if (child.end == ChildResult::End::exited) ending.code = child.code;
-    // A step that found the device faulty has still printed its result.
+    // A verb that found the device faulty (exitDevice) has still printed its result.
     const bool didItsWork =
         child.end == ChildResult::End::exited && (child.code == exitOk || child.code == exitDevice);
     if (didItsWork) {
@@ -260,7 +264,7 @@ void FieldReport::findDevices()
     m_line.show("listing devices");
     Ending ending = perform(step.arguments, kListSeconds);
     const std::string error = ending.error;
-    if (!ending.printed && all) // a driver fails even in the list; the CPU can still be examined
+    if (!ending.printed && all) // a driver crashed; the CPU can still be examined
         ending = perform({"devices", "--json", "--device", "cpu"}, kListSeconds);
     if (!ending.printed) throw Failure{ending.code == exitOk ? exitDevice : ending.code, error};
     m_json["schemaVersion"] = kSchemaVersion;
@@ -283,13 +287,13 @@ void FieldReport::perform(OrderedJson& device, const Step& step)
                 (isLimited() ? formatText(", %.0f s left", left()) : ""));
     const Ending ending = perform(step.arguments, seconds);
     if (ending.isOver) return note("leftOut", device, step, "why", ending.error);
-    // A self-test that fails prints what differs, so that needs no note.
+    // A self-test that fails prints what differs, so its failure needs no note here.
     if (!ending.printed || (!ending.error.empty() && step.arguments[0] != "selftest"))
         note("failures", device, step, "error", ending.error);
     if (!ending.printed) return;
     try {
         step.keep(device, *ending.printed);
-    } catch (const OrderedJson::exception& error) { // for example, it crashed while it printed
+    } catch (const OrderedJson::exception& error) { // the verb may have crashed
         note("failures", device, step, "error", std::string("printed other JSON: ") + error.what());
     }
 }

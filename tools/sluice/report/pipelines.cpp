@@ -49,8 +49,8 @@ struct Statistic {
     std::string name, value;
 };
 
-// Asks the driver by VK_KHR_pipeline_executable_properties; without that extension there is no
-// answer.
+// Asks the driver for statistics of pipelines, by VK_KHR_pipeline_executable_properties. Without
+// that extension, of() returns none.
 class Statistics {
 public:
     explicit Statistics(SluiceDevice device)
@@ -98,8 +98,8 @@ private:
     PFN_vkGetPipelineExecutableStatisticsKHR m_get = nullptr;
 };
 
-// Returns the value of the first of these names that the driver reports; drivers call the same
-// thing differently (NVIDIA, RADV, ANV).
+// Returns the value of the first of these names that the driver reports. NVIDIA, RADV and ANV give
+// the same figure different names.
 std::string valueOf(const std::vector<Statistic>& statistics,
                     std::initializer_list<const char*> names)
 {

@@ -20,9 +20,9 @@ std::string flat(const OrderedJson& json)
     return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// Appends JSON to `text`; `used` columns of the line are filled already. Further lines are indented
-// by `indent` blanks. The recursion is as deep as the JSON, which is not deep, since it comes from
-// verbs of this tool.
+// Appends JSON to `text`. `used` columns of the current line are filled already, and further lines
+// are indented by `indent` blanks. The function recurses for each level of nesting, but JSON from
+// the verbs of this tool has few levels.
 void print(const OrderedJson& json, size_t indent, size_t used, std::string& text)
 {
     const std::string line = flat(json);

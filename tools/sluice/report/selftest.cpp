@@ -54,7 +54,7 @@ public:
     {
     }
 
-    // Tells on the line of progress what is tested.
+    // Runs all tests on this tier. The progress line shows which test is running.
     void run(SelfTestCases& cases, const CommonOptions& common, StatusLine& line);
     bool passed() const
     {
@@ -66,7 +66,7 @@ public:
 
     const SluiceDeviceProperties properties;
     std::string device, tier;
-    std::string notRun; // why it did not run; empty if it did
+    std::string notRun; // why the tier did not run; empty: it ran
     std::vector<KernelResult> kernels;
     std::vector<std::string> differences;
 
@@ -158,7 +158,7 @@ void TierTest::run(SelfTestCases& cases, const CommonOptions& common, StatusLine
             tell(vector.kernel);
             add(vector.kernel, goldenDifference(vector, opened));
         }
-        // A failure may be a lost device. The other files are still worth a try.
+        // A failure may be a lost device. Other tiers and devices are still worth a try.
     } catch (const Failure& failure) {
         if (failure.code == exitUsage) throw;
         notRun = failure.text;

@@ -11,13 +11,15 @@
 namespace sluice {
 namespace {
 
-// Returns whether `name` selects the field "scan.workgroups": "scan" and the whole name both do.
+// Returns whether `name` selects the field: it must be the field's name or the part before the dot.
+// Both "scan" and "scan.workgroups" select the field "scan.workgroups".
 bool isNamed(const std::string& field, const std::string& name)
 {
     return field.rfind(name, 0) == 0 && (field.size() == name.size() || field[name.size()] == '.');
 }
 
-// Returns the knobs that `only` selects, in the order of the table.
+// Returns the knobs (tunable values) that `only` selects, or all if it is empty, in the order of
+// the table.
 std::vector<const Knob*> knobsFor(const TuneDevice& device, const std::vector<std::string>& only)
 {
     std::vector<const Knob*> wanted;
@@ -55,7 +57,7 @@ std::string lineOf(const TuneResult& result)
     return formatText("%-40s # %s%s\n", text.c_str(), change.c_str(), result.why.c_str());
 }
 
-// Returns the candidates as text, where nothing was measured.
+// Returns the values that would be compared, as text for a result without measurements.
 std::string listOf(const TuneResult& result)
 {
     std::string text = "candidates:";

@@ -23,8 +23,9 @@ int runTune(const TuneOptions& options, const CommonOptions& common);
 // Returns the tuning row that --tuning gives: the text itself or, after an @, the content of that
 // file. Comments, from # to the end of a line, are removed. Throws a Failure.
 std::string tuningText(const std::string& option);
-// Throws a Failure if the row has a member that no backend has, or a value that is out of range:
-// also for devices without any tuning, such as the CPU.
+// Throws a Failure if the row has a member that no backend has, or a value that is out of range.
+// This does not depend on the device, so it also checks rows for devices without any tuning, such
+// as the CPU.
 void checkTuning(const std::string& row);
 
 } // namespace sluice

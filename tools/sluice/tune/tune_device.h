@@ -21,7 +21,8 @@ struct TuneTraits {
 
 class TuneDevice : public ToolDevice {
 public:
-    // `row` is a tuning row as text, `kernels` a set of SluiceKernels. Throws a Failure.
+    // `row` replaces values of the device's tuning, by a line "NAME=VALUE" each. `kernels` is a set
+    // of SluiceKernels. Throws a Failure.
     TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row);
 
     const TuneTraits& traits() const { return m_traits; }
@@ -30,8 +31,8 @@ public:
     const TuningField* field(const std::string& name) const; // null: there is no such field
     uint32_t value(const TuningField& field) const;
     void set(const TuningField& field, uint32_t value);
-    // Both return how many elements a tile has: of a scan, and of a compaction by compact_call.comp
-    // (0 if the device does not use that).
+    // scanTile returns how many elements a tile of a scan has, compactCallTile those of a
+    // compaction by compact_call.comp (0 if the device does not use that shader).
     uint32_t scanTile() const;
     uint32_t compactCallTile() const;
 

@@ -69,7 +69,8 @@ const char* isForZstd(Traits) { return "tried with sluice bench --filter zstd --
 
 double scanTile(const TuneDevice& device) { return device.scanTile(); }
 double compactCallTile(const TuneDevice& device) { return device.compactCallTile(); }
-// This is elementsEach for a member that counts bytes while the work counts words.
+// Serves as Knob::elementsEach if the tuned value counts bytes, but the measured work counts words:
+// a byte is a quarter of a word.
 double quarter(const TuneDevice&) { return 0.25; }
 
 // Returns a knob for a value that is compiled into pipelines.
@@ -237,8 +238,8 @@ std::vector<Knob> codecKnobs()
         leave("zstdChains", isForZstd),
         leave("zstdLiteralsBeside", isForZstd),
     };
-    // This threshold lies at so many tiles that they fit into memory only if they are smaller than
-    // usual.
+    // gdeflate.manyTiles is a number of tiles, and so large that such a list fits into memory only
+    // if its tiles are smaller than usual.
     for (Knob& knob : list)
         if (std::string(knob.field) == "gdeflate.manyTiles") knob.tileBytes = 16 * kKiB;
     return list;

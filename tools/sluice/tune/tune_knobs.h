@@ -19,17 +19,17 @@ struct Knob {
     std::vector<const char*> works; // names of the works to measure; a threshold has one
     std::vector<uint32_t> values;   // for `choose`, the values to try
     bool perProcessor = false;      // the values are multiplied by the number of processors
-    // A pipeline is compiled for each value, so each needs a device of its own.
+    // The value is compiled into pipelines, so each value needs a TuneDevice of its own.
     bool isMade = false;
-    // A tuning row with which the device creates all pipelines in question.
+    // Tuning (lines "NAME=VALUE") under which the device creates all pipelines to be compared.
     const char* row = "";
-    uint32_t on = 0, off = 0; // of a threshold: the values that force the pipeline on, and off
+    uint32_t on = 0, off = 0; // for a threshold: the values that force the pipeline on or off
     uint32_t tileBytes = 0;   // decoded bytes of the work's tiles, if not as usual
-    // Returns how many elements of the work's list one unit of the member's value stands for. Null
-    // means 1.
+    // For a threshold that does not count elements of the measured list: returns how many elements
+    // a value of 1 stands for. Null means 1.
     double (*elementsEach)(const TuneDevice& device) = nullptr;
-    // Returns why the member is not measured on a device, or null if it is. If whyNot itself is
-    // null, nothing stands against measuring it.
+    // Returns why the knob is not measured on such a device, or null if it is. If whyNot itself is
+    // null, the knob is measured on every device.
     const char* (*whyNot)(const TuneTraits& traits) = nullptr;
 };
 

@@ -7,12 +7,12 @@
 namespace sluice {
 namespace {
 
-// A run of the kernel that takes this long stands out from the time to submit it. Shorter kernels
-// are run several times.
+// A run of this length is long compared with the time to submit it. Shorter runs are repeated in
+// one submission.
 constexpr double kPassesMilliseconds = 0.2;
 constexpr uint32_t kMostPasses = 16, kMostRounds = 25;
-// The least noise that is assumed: kLeastNoise of a median of at least 5 times, kNoiseOfOne of
-// fewer. Slow devices have time for only one run.
+// The least relative noise that is assumed: kLeastNoise for a median of 5 runs or more, kNoiseOfOne
+// for fewer runs. Slow devices have time for only one run.
 constexpr double kLeastNoise = 0.01, kNoiseOfOne = 0.1;
 constexpr uint64_t kMostBytes = 512u << 20;
 
@@ -124,8 +124,8 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
         if (one.field != nullptr) one.device->set(*one.field, one.value);
         return one.device->time(*one.work, length, passes);
     };
-    // The first run of each entrant allocates scratch and, with some drivers, compiles. Further
-    // runs show how many must be timed together.
+    // The first run of each entrant (a value to compare) allocates scratch and, with some drivers,
+    // compiles. Further runs show how many must be timed together.
     const bool isGpu = m_usual.traits().isGpu;
     double shortest = kPassesMilliseconds;
     for (uint32_t i = 0; i < (isGpu ? 3u : 1u); ++i)
@@ -173,7 +173,7 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
             values.erase(at);
         }
     }
-    std::vector<double> scores(values.size()); // logarithms of times, relative to the usual value
+    std::vector<double> scores(values.size()); // sums of log(time / time of the usual value)
     std::vector<double> noise(values.size());
     const auto share = (m_knobEnd - Clock::now()) / (2 * knob.works.size());
     for (const char* name : knob.works) {

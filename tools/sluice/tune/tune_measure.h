@@ -27,7 +27,7 @@ struct TuneResult {
     uint32_t usual;                   // the member's value in the device's own row
     uint32_t chosen;                  // the value that the member should have
     std::string why;                  // the result in words, or why nothing was measured
-    std::vector<uint32_t> candidates; // values to measure; of a threshold: off and on
+    std::vector<uint32_t> candidates; // values to measure; for a threshold: off and on
     std::vector<TunePoint> points;
 };
 
@@ -35,9 +35,11 @@ class Tuner {
 public:
     Tuner(const DeviceOptions& options, double seconds);
 
-    // Returns a device with its own tuning row. It has hardly any kernels, so no work runs on it.
+    // Returns the device as it is opened without any tuning, to ask for its properties and its
+    // usual values. It has hardly any kernels, so nothing is measured on it.
     const TuneDevice& usual() const { return m_usual; }
-    // Returns what measure() would measure; nothing has been measured in the result.
+    // Returns a result that only lists the values that measure() would compare, or says why it
+    // would measure nothing.
     TuneResult candidatesOf(const Knob& knob) const;
     // Measures one knob, with the values chosen so far for others. `laterKnobs` more knobs will
     // share the time that is left.
@@ -57,7 +59,7 @@ private:
 
     DeviceOptions m_options;
     TuneDevice m_usual;
-    // The values chosen so far, without those that are the usual ones.
+    // Name and value of each knob for which another value than the usual one has been chosen.
     std::vector<std::pair<std::string, uint32_t>> m_chosen;
     Clock::time_point m_end;
     Clock::time_point m_knobEnd;

@@ -52,8 +52,8 @@ struct Tiles {
         source.insert(source.end(), tile.begin(), tile.end());
         source.resize(aligned(source.size()));
     }
-    // Repeats the tiles as often as fits into `bytes` of memory, of which a tile takes bytesEach in
-    // addition to its encoded bytes. Each copy has encoded bytes of its own.
+    // Repeats the tiles until they take `bytes` of memory. A tile takes its encoded bytes and
+    // bytesEach bytes more. Each copy has encoded bytes of its own.
     void repeat(uint64_t bytes, uint64_t bytesEach)
     {
         const size_t distinct = regions.size();
@@ -206,7 +206,7 @@ std::unique_ptr<Work> decodeGstd(SluiceDevice device, const WorkLimits& limits)
 // Undoes the filters of images of 4 bytes a pixel, with several predictors.
 std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
 {
-    constexpr uint32_t width = 64, size = 0x1fffffu; // `size` stands for the rest of the tile
+    constexpr uint32_t width = 64, size = 0x1fffffu; // 0x1fffff: the rest of the tile
     const auto columns = [](uint32_t count, FilterPredictor predictor) {
         return count | uint32_t(filterSplit) << 10 | uint32_t(predictor) << 16;
     };
@@ -219,7 +219,8 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
                                                columns(1, FilterPredictor::left)};
     auto work = std::make_unique<Work>(device);
     work->unit = "tiles";
-    // Each of the first 512 tiles of a list needs this much scratch.
+    // At most 512 workgroups run, and each needs up to this much scratch. In a list of 2048 tiles
+    // or more that is at most a quarter of it per tile.
     const uint64_t scratchBytes = uint64_t{limits.tileBytes} * 3;
     work->most = uint32_t(std::clamp<uint64_t>(
         limits.bytes / (2 * uint64_t{limits.tileBytes} + scratchBytes / 4), 8, 1u << 16));

@@ -45,8 +45,8 @@ void AssetDecoder::endPart(Part& part)
     part.isBad ? m_sink.discard() : m_sink.end();
 }
 
-// Ends the assets all of whose tiles are decoded, in order. Empty assets begin and end here when it
-// is their turn.
+// Ends, in order, the assets whose tiles have all been decoded. Empty assets begin and end here
+// when it is their turn.
 void AssetDecoder::finish()
 {
     while (!m_open.empty() && m_open.front().tilesLeft == 0) {
@@ -85,7 +85,7 @@ void AssetDecoder::takeBadTile(Open& open, const DecodeTile& tile, uint32_t stat
     if (last != open.part) text += formatText(" and %zu others", last - open.part);
     text += ", " + m_container.tilePlace(tile.number, tile.tile) + ": " +
             sluiceGetTileStatusText(status);
-    // Records of several assets may point to one tile.
+    // Records of several assets may point to one tile, which is reported once.
     bool isTold = !m_badTiles.insert(tile.tile.offset).second;
     for (size_t part = open.part; part <= last; ++part, isTold = true)
         fail(open.parts[part], {exitCodeOfTile(status), text}, isTold);
@@ -99,15 +99,15 @@ void AssetDecoder::take(const DecodeTile& tile, uint32_t status, const uint8_t* 
     for (; open.part < open.parts.size() && open.parts[open.part].begin < end; ++open.part) {
         Part& part = open.parts[open.part];
         takePart(part, tile, bytes);
-        if (part.end > end) break; // the next tile holds the rest of it
+        if (part.end > end) break; // the next tile holds the rest of the asset
         endPart(part);
     }
     --open.tilesLeft;
     finish();
 }
 
-// Returns the assets in order, in groups: assets that share tiles are one group, at the place of
-// the first of them.
+// Divides the assets into groups, in order. Assets that share tiles form one group, at the position
+// of the first of them. Any other asset is a group by itself.
 std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>& assets) const
 {
     std::vector<Open> groups;
@@ -128,8 +128,8 @@ std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>&
     return groups;
 }
 
-// Adds the group's tiles to the decoder; of shared tiles only those that hold a part of a wanted
-// asset.
+// Adds a group's tiles to the decoder. Of the tiles that several assets share, adds only those that
+// hold bytes of a wanted asset.
 void AssetDecoder::addTiles(const std::vector<Part>& parts)
 {
     const uint32_t asset = parts.front().asset;
@@ -158,7 +158,7 @@ DecodeStats AssetDecoder::run(const std::vector<uint32_t>& assets)
         const uint32_t asset = parts.front().asset;
         group.tilesLeft = m_container.asset(asset).tileCount;
         m_open.push_back(std::move(group));
-        if (m_open.size() == 1) finish(); // it may be empty
+        if (m_open.size() == 1) finish(); // its asset may be empty
         try {
             if (parts.front().end != 0) addTiles(parts);
         } catch (const Failure& failure) {

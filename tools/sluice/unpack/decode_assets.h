@@ -33,12 +33,12 @@ public:
     DecodeStats run(const std::vector<uint32_t>& assets);
 
     const std::vector<uint32_t>& badAssets() const { return m_badAssets; }
-    // Returns the exit code for all damage that was reported, or exitOk. Damage takes precedence
-    // over newer versions.
+    // Returns the exit code for all damage that was reported, or exitOk. exitFormat (damage) takes
+    // precedence over exitUnsupported (a newer version).
     int exitCode() const { return m_exitCode; }
 
 private:
-    // An asset, and which of the decoded bytes of its tiles are its own.
+    // An asset. It has the bytes [begin, end) of what its tiles decode to.
     struct Part {
         uint32_t asset;
         uint64_t begin, end;
@@ -49,7 +49,7 @@ private:
     // here for their turn, too.
     struct Open {
         std::vector<Part> parts; // in the order of their bytes
-        size_t part = 0;         // index of the first that is not complete
+        size_t part = 0;         // index of the first part that is not complete
         uint32_t tilesLeft = 0;
     };
 

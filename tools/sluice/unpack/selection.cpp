@@ -50,8 +50,8 @@ bool takeName(const Container& container, std::string name, std::vector<char>& t
     return any;
 }
 
-// Returns whether the word is the path of a packed file. Such a file may be replaced meanwhile,
-// which then is an error.
+// Returns whether the word is the path of a packed file. If the file is replaced by another kind of
+// file before it is opened again, opening it fails.
 bool isPackedFile(const std::string& word)
 {
     if (!isFile(word)) return false;

@@ -20,10 +20,10 @@ struct PackedInput {
     uint64_t decodedSize() const;
 };
 
-// Opens what is at `path`, which was opened as `first`, and what else among selection.names is a
-// packed file and not a name in it; those words are removed from the selection. Selects assets; all
-// if the selection is empty then. Throws a Failure: exitUsage if a name or a glob matches nothing
-// in any of the files.
+// Takes `first`, which is the open file at `path`. Also opens each word of selection.names that is
+// the path of a packed file and no name in `first`; such a word selects no assets. Selects assets
+// by the remaining names and the globs, or all assets if there are none. Throws a Failure:
+// exitUsage if a name or a glob matches nothing in any of the files.
 std::vector<PackedInput> openInputs(const std::string& path, std::unique_ptr<InputFile> first,
                                     Selection selection);
 

@@ -32,8 +32,8 @@ void printStats(const ToolDevice& device, const DecodeStats& stats, std::FILE* o
                  stats.gpuMilliseconds, rate);
 }
 
-// Returns the name that an asset has as a file: its own, but a texture made of a picture ends in
-// .ktx2, which it is.
+// Returns the name of an asset's file: the asset's name and, for a texture that was made of a
+// picture, .ktx2 after it.
 std::string fileNameOf(const Container& container, uint32_t asset)
 {
     const std::string name = container.asset(asset).name;
@@ -102,7 +102,7 @@ bool isUastc(const Container& container, uint32_t asset)
 // they are.
 class TranscodeSink : public AssetSink {
 public:
-    // as: a value of --as
+    // `as` is the value of --as.
     TranscodeSink(const Container& container, AssetSink& sink, const std::string& as)
         : m_container(container), m_sink(sink), m_as(as)
     {
@@ -144,7 +144,7 @@ private:
         if (invalid != 0)
             printMessage("sluice: %s: %llu invalid blocks of UASTC become magenta\n",
                          m_container.place(m_asset).c_str(), wide(invalid));
-        constexpr uint64_t most = uint64_t(1) << 30; // in one call
+        constexpr uint64_t most = uint64_t(1) << 30; // most bytes of one call
         for (uint64_t at = 0; at < m_bytes.size(); at += most)
             m_sink.write(at, &m_bytes[size_t(at)],
                          uint32_t(std::min<uint64_t>(most, m_bytes.size() - at)));
@@ -238,7 +238,8 @@ uint64_t decodedSize(const Inputs& inputs)
     return size;
 }
 
-// Returns about how many bytes are written. as: --as; texels are four times as many as blocks.
+// Returns about how many bytes are written. `as` is the value of --as. RGBA8 takes four times the
+// bytes of UASTC.
 uint64_t outputSize(const PackedInput& input, const std::string& as)
 {
     uint64_t size = input.decodedSize();
@@ -286,8 +287,8 @@ int printNames(const Inputs& inputs, const CommonOptions& common)
     return exitOk;
 }
 
-// Checks the outputs of an input before anything is written. Returns the file of a single asset, or
-// an empty text if assets go below `root` under their names.
+// Returns the output file of an input with a single asset; empty: assets go below `root` under
+// their names. A tile stream's file has the input's name without the last suffix.
 std::string outputFile(const PackedInput& input, const std::string& root,
                        const UnpackOptions& options)
 {
@@ -355,8 +356,8 @@ void checkOutputs(const Inputs& inputs, const std::string& root, const UnpackOpt
     }
 }
 
-// Limits what folders take: a small archive may name very many, and each counts as a block of the
-// file system. Names are sorted, so those of a folder follow each other.
+// Limits how many folders are made: a small archive may name very many, and each folder counts as a
+// block of the file system. Names are sorted, so the names of a folder follow each other.
 void checkFolders(const Container& container, const std::vector<uint32_t>& assets,
                   uint64_t maxOutput)
 {
@@ -380,7 +381,7 @@ void checkFolders(const Container& container, const std::vector<uint32_t>& asset
 }
 
 // Reports how a run with --keep-going ended: which assets are bad, since a message about a damaged
-// tile names only the first that needs it. Returns the verb's exit code.
+// tile names only the first asset that needs the tile. Returns the verb's exit code.
 class Ending {
 public:
     explicit Ending(const CommonOptions& common) : m_mostNames(common.verbosity > 0 ? SIZE_MAX : 20)
@@ -411,7 +412,7 @@ private:
     int m_code = exitOk;
 };
 
-// Says how many files are textures that were made of pictures, and so have other names than these.
+// Says how many files are textures made of pictures, whose names differ from those of the assets.
 void tellTextures(const Container& container, const std::vector<uint32_t>& assets,
                   const std::string& file)
 {
@@ -435,7 +436,7 @@ void refuseSelection(const std::string& input, bool isGiven)
                           "tile streams"};
 }
 
-// Checks the options of Zstandard files for an input that is none.
+// Throws if options for Zstandard files were given and the input is another kind of file.
 void refuseZstdOptions(const std::string& input, const ZstdOptions& options)
 {
     if (options.isGiven())

@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// `first` is options.input, opened. Selected names are further files.
+// `first` is the open file options.input. options.selection.names are the paths of further files.
 int runUnpackZstd(std::unique_ptr<InputFile> first, const UnpackOptions& options,
                   const CommonOptions& common);
 int runVerifyZstd(std::unique_ptr<InputFile> first, const VerifyOptions& options,
