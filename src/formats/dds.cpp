@@ -41,23 +41,23 @@ enum DdsField : uint32_t {
     ddsDx10Bytes = 148,
 };
 
-constexpr uint32_t kHasHeight = 2, kHasMipCount = 0x20000, kHasDepth = 0x800000;
+constexpr uint32_t kHasHeight = 2, kHasDepth = 0x800000;
 constexpr uint32_t kPixelAlpha = 1, kPixelAlphaOnly = 2, kPixelFourCC = 4, kPixelRgb = 0x40,
                    kPixelPremultiplied = 0x8000, kPixelLuminance = 0x20000,
                    kPixelBumpLuminance = 0x40000, kPixelBump = 0x80000;
 constexpr uint32_t kPixelPalettes = 0x8 | 0x20 | 0x800 | 0x1000, kPixelDepth = 0x400,
                    kPixelYuv = 0x200;
-// Flags that only files of NVIDIA's tools and of GIMP have.
+// kPixelSrgb, kPixelNormal: only files of NVIDIA's tools and of GIMP have these flags.
 constexpr uint32_t kPixelSrgb = 0x40000000, kPixelNormal = 0x80000000;
 constexpr uint32_t kCaps2Cube = 0x200, kCaps2Faces = 0xfc00, kCaps2Volume = 0x200000;
 constexpr uint32_t kMiscCube = 4;
 
-// Values of fourCC (four letters, or the number of a D3DFORMAT) and the VkFormat of each.
+// Values of fourCC and the VkFormat of each. A value is four letters or the number of a D3DFORMAT.
 // docs/notes/images.md says who writes them.
 constexpr struct {
     uint32_t code, format;
     uint32_t flags;   // SluiceImageFlags
-    const char* note; // what the format does not say; null: nothing
+    const char* note; // what the VkFormat does not say; null: nothing
 } kFourCCs[] = {
     {fourCC("DXT1"), 133, 0, nullptr},
     {fourCC("DXT2"), 135, SLUICE_IMAGE_PREMULTIPLIED, nullptr},
@@ -115,13 +115,13 @@ constexpr struct {
     {116, 109, 0, nullptr},                         // A32B32G32R32F
 };
 
-// What a pixel format's flags may say about a row of masks. Old tools of NVIDIA call luminance RGB.
+// A file with one grey channel has one of these flags. Old tools of NVIDIA mark luminance as RGB.
 constexpr uint32_t kGrey = kPixelLuminance | kPixelRgb;
 
 // Formats that a file describes by masks of its channels, and the VkFormat of each. Formats with 10
 // bits are missing, because some writers swap their red and blue.
 constexpr struct {
-    uint32_t kinds; // the kinds of which the pixel format's flags name at least one, and no other
+    uint32_t kinds; // the pixel format's flags must name at least one of these kinds, and no other
     uint32_t bits, red, green, blue, alpha;
     uint32_t format;
 } kMasks[] = {
@@ -166,7 +166,7 @@ struct DdsHeader {
     }
 };
 
-// Returns four letters in quotes, or a number.
+// The text of a fourCC: four letters in quotes if they are printable, otherwise a number.
 struct CodeText {
     char text[16];
     explicit CodeText(uint32_t code)
@@ -222,8 +222,8 @@ SluiceStatus readMasks(ImageStart& start, uint32_t flags, SluiceImageInfo& info)
             continue;
         const bool isSigned = known.kinds == kPixelBump; // such files have no flag for alpha
         if ((alpha || isSigned) && mask(3) != known.alpha) continue;
-        // A luminance format with alpha does not fit a file without alpha. An RGB format does, and
-        // its alpha then has no meaning.
+        // A luminance format with alpha does not fit a file without alpha. An RGB format with alpha
+        // does fit; its alpha then has no meaning.
         const bool without = !alpha && !isSigned && known.alpha != 0;
         if (without && known.kinds != kPixelRgb) continue;
         if (without) info.flags |= SLUICE_IMAGE_OPAQUE;
@@ -233,7 +233,7 @@ SluiceStatus readMasks(ImageStart& start, uint32_t flags, SluiceImageInfo& info)
     return refuseMasks(start, flags);
 }
 
-// Takes what NVIDIA's tools and GIMP say in fields that only they fill.
+// Applies what NVIDIA's tools and GIMP say in header fields that only they fill.
 void readWriter(ImageStart& start, uint32_t flags, SluiceImageInfo& info)
 {
     const uint8_t* header = start.bytes;
@@ -264,7 +264,7 @@ SluiceStatus readPixelFormat(ImageStart& start, SluiceImageInfo& info)
     const uint8_t* header = start.bytes;
     const uint32_t code = loadLe32(header + ddsFourCC);
     uint32_t flags = loadLe32(header + ddsPixelFlags);
-    // Unreal Tournament 2004 has files that say nothing but the code.
+    // Some files of Unreal Tournament 2004 have no flags, only the fourCC.
     if (flags == 0 && code != 0 && loadLe32(header + ddsBits) == 0) flags = kPixelFourCC;
     info.flags |= SLUICE_IMAGE_COLOUR_UNKNOWN;
     if ((flags & kPixelPremultiplied) != 0) info.flags |= SLUICE_IMAGE_PREMULTIPLIED;
@@ -292,9 +292,9 @@ SluiceStatus readPixelFormat(ImageStart& start, SluiceImageInfo& info)
 // Reads extents, layers and faces of a file without DX10 header. Errors: FORMAT, VERSION.
 SluiceStatus readShape(ImageStart& start, DdsHeader& header, SluiceImageInfo& info)
 {
-    // Some writers only set the flag for a depth, others only the one for a volume.
+    // Some writers set only the flag of a depth, others only the flag of a volume.
     const bool isVolume = (header.caps2 & kCaps2Volume) != 0 || header.claimsDepth();
-    // The bits of faces say nothing else, so they make a cube by themselves.
+    // The bits of faces have no other meaning, so they make a cube even without the cube's bit.
     const bool isCube = (header.caps2 & (kCaps2Cube | kCaps2Faces)) != 0;
     if (isVolume && isCube)
         return start.refuse(SLUICE_ERROR_FORMAT,
@@ -323,7 +323,7 @@ SluiceStatus readDx10(ImageStart& start, const DdsHeader& header, SluiceImageInf
     constexpr SluiceStatus bad = SLUICE_ERROR_FORMAT;
     constexpr uint32_t line = 2, plane = 3, volume = 4;
     const auto word = [&](uint32_t at) { return loadLe32(header.bytes + at); };
-    // Some writers leave the dimension of a plane, or the number of a single layer, 0.
+    // Some writers set the dimension of a plane, or the array size of a single layer, to 0.
     const uint32_t dimension = word(ddsDimension) == 0 ? plane : word(ddsDimension),
                    alphaMode = word(ddsMisc2) & 7;
     const bool cube = (word(ddsMisc) & kMiscCube) != 0;
@@ -368,15 +368,15 @@ SluiceStatus readDx10(ImageStart& start, const DdsHeader& header, SluiceImageInf
     return setImageFormat(found.format, info);
 }
 
-// Computes the bytes of an image with all its levels. `alignment`: of each row, in bytes. Returns
-// false if it has 2^64 bytes or more.
+// Computes the bytes of an image with all its levels. alignment: rows begin at multiples of this
+// many bytes. Returns false if the image has 2^64 bytes or more.
 bool chainBytes(const SluiceImageInfo& info, uint32_t levels, uint32_t alignment, uint64_t& bytes)
 {
     bytes = 0;
     for (uint32_t i = 0; i < levels; ++i) {
         SluiceImageLevel level;
         if (sluiceGetImageLevel(&info, i, &level) != SLUICE_OK) return false;
-        // The rows of a slice: sliceSize is their product with rowSize.
+        // The number of rows in all slices: imageSize is this number times rowSize.
         const uint64_t rows = level.imageSize / level.rowSize;
         uint64_t size = 0;
         if (!multiply(alignUp(level.rowSize, alignment), rows, size) || !add(bytes, size, bytes))
@@ -385,7 +385,7 @@ bool chainBytes(const SluiceImageInfo& info, uint32_t levels, uint32_t alignment
     return true;
 }
 
-// Returns whether the images of a file, with this number of levels each, have exactly `data` bytes.
+// Returns whether the images of a file, each with this number of levels, take exactly `data` bytes.
 bool isWhole(const SluiceImageInfo& info, uint32_t levels, uint64_t data, uint32_t alignment = 1)
 {
     uint64_t chain = 0, whole = 0;
@@ -393,8 +393,8 @@ bool isWhole(const SluiceImageInfo& info, uint32_t levels, uint64_t data, uint32
            multiply(chain, uint64_t(info.layers) * info.faces, whole) && whole == data;
 }
 
-// Changes the numbers of layers, faces and levels to those that the writer has meant, where the
-// file's size leaves no doubt about them.
+// Corrects the numbers of layers, faces and levels to what the writer meant, if the file's size
+// leaves no doubt.
 void correctCounts(ImageStart& start, const DdsHeader& header, uint64_t data, SluiceImageInfo& info)
 {
     const uint32_t most = maxImageLevels(info.width, info.height, info.depth);
@@ -418,12 +418,13 @@ void correctCounts(ImageStart& start, const DdsHeader& header, uint64_t data, Sl
             return start.warn("caps2 makes it a cube, which the DX10 header does not name");
         if (!isCube && caps && layers == 1 && take(1, 6))
             return start.warn("caps2 makes it a cube, which the DX10 header does not name");
-        // An example in Microsoft's documentation counted the faces.
+        // In an example of Microsoft's documentation, arraySize counted the faces.
         if (isCube && layers % 6 == 0 && take(layers / 6, 6))
             return start.warn("arraySize, %u, counts faces, not cubes", layers);
     }
     if (levels <= most && isWhole(info, levels, data)) return;
-    // One level too many or too few moves all images behind the first.
+    // With a wrong number of levels, all images after the first would be read from wrong offsets.
+    // So find a number with which all images together have the size of the file's data.
     const uint64_t images = uint64_t(info.layers) * info.faces;
     uint64_t chain = 0, whole = 0;
     const bool tooShort = levels <= most && chainBytes(info, levels, 1, chain) &&
@@ -436,7 +437,8 @@ void correctCounts(ImageStart& start, const DdsHeader& header, uint64_t data, Sl
     }
 }
 
-// Refuses what could be read as an image other than that of the file. Errors: FORMAT, VERSION.
+// Refuses a file that leaves doubt which image is meant, for example because its size contradicts
+// its header. Errors: FORMAT, VERSION.
 SluiceStatus checkDoubts(ImageStart& start, const DdsHeader& header, uint64_t data,
                          const SluiceImageInfo& info)
 {
@@ -495,13 +497,13 @@ SluiceStatus placeLevels(ImageStart& start, uint64_t begin, const SluiceImageInf
     return SLUICE_OK;
 }
 
-// Checks the sizes that the headers give for themselves. Errors: FORMAT.
+// Checks the fields in which the headers state their own sizes. Errors: FORMAT.
 SluiceStatus checkSizes(ImageStart& start, bool dx10)
 {
     const uint32_t header = loadLe32(start.bytes + ddsSize),
                    pixel = loadLe32(start.bytes + ddsPixelSize);
-    // Files of Stalker 2 say 24 for 124, and those of Flat Out 2 and Unreal Tournament 2004 say 24
-    // and 0 for 32. All of them have a fourCC.
+    // Some games have wrong sizes: Stalker 2 has 24 instead of 124, Flat Out 2 and Unreal
+    // Tournament 2004 have 24 and 0 instead of 32. All of these files have a fourCC.
     const bool mayLie = !dx10 && loadLe32(start.bytes + ddsFourCC) != 0;
     if (header != kDdsHeaderBytes - kDdsMagicSize && !(header == 24 && mayLie))
         return start.refuse(SLUICE_ERROR_FORMAT,
@@ -550,7 +552,8 @@ SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel
     info.levels = std::max(1u, loadLe32(bytes + ddsMipCount));
     status = dx10 ? readDx10(start, header, info) : readShape(start, header, info);
     if (status == SLUICE_ERROR_FORMAT) return status;
-    // A file that contradicts itself is damaged, whatever its format.
+    // `status` may be VERSION here. But a file that contradicts itself is damaged, whatever its
+    // format, so the following FORMAT errors take precedence.
     if (info.width == 0 || info.height == 0 || info.depth == 0)
         return start.refuse(SLUICE_ERROR_FORMAT,
                             "its extents are %u x %u x %u, and each is at least 1", info.width,

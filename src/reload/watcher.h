@@ -10,6 +10,8 @@ namespace sluice::dev {
 
 class Watcher {
 public:
+    static constexpr int kQuietMilliseconds = 50;
+
     Watcher();
     ~Watcher();
     Watcher(const Watcher&) = delete;
@@ -20,8 +22,9 @@ public:
     // Returns false if the system refuses. May be called while another thread is in wait().
     bool add(const std::string& folder, bool deep);
 
-    // Waits until files change, and then until nothing more has changed for 50 ms, since editors
-    // save in several steps. Returns the absolute paths of the changed files; none after wake().
+    // Waits until files change, and then until nothing more has changed for kQuietMilliseconds,
+    // since editors save in several steps. Returns the absolute paths of the changed files; none
+    // after wake().
     std::set<std::string> wait();
 
     // Makes wait() return. Another thread may call it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches folders by inotify, which only Linux has.
+// Watches folders with inotify, which only Linux has.
 #include "reload/watcher.h"
 
 #include <poll.h>
@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kQuietMilliseconds = 50;
 // Folders are watched, not files. An editor may write a new file and rename it over the old one;
 // a watch on the old file would see nothing of that.
 constexpr uint32_t kEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE;
@@ -112,7 +111,7 @@ std::set<std::string> Watcher::wait()
     pollfd files[2] = {{m_state->notify, POLLIN, 0}, {m_state->wake, POLLIN, 0}};
     for (;;) {
         const int ready = poll(files, 2, changed.empty() ? -1 : kQuietMilliseconds);
-        if (ready < 0) continue; // a signal
+        if (ready < 0) continue; // interrupted by a signal
         if (files[1].revents) return {};
         if (ready == 0) return changed;
         m_state->read(changed);

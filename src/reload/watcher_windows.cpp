@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Watches folders by ReadDirectoryChangesW, with one completion port for all of them.
+// Watches folders with ReadDirectoryChangesW, using one completion port for all of them.
 #include "reload/watcher.h"
 
 #include <atomic>
@@ -15,9 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr DWORD kQuietMilliseconds = 50;
-// When a file gets its name by renaming, Windows reports a change of name alone; when it is
-// overwritten, a change of size or time.
+// If a file gets its name by renaming, Windows only reports a change of name. If a file is
+// overwritten, it reports a change of size or time.
 constexpr DWORD kEvents =
     FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_LAST_WRITE | FILE_NOTIFY_CHANGE_SIZE;
 constexpr size_t kBufferWords = 16384; // 64 KiB, the limit of Windows for folders on a network
@@ -182,7 +181,7 @@ std::set<std::string> Watcher::wait()
         OVERLAPPED* request = nullptr;
         const bool isGood =
             GetQueuedCompletionStatus(m_state->port, &size, &key, &request,
-                                      changed.empty() ? INFINITE : kQuietMilliseconds) != 0;
+                                      changed.empty() ? INFINITE : DWORD(kQuietMilliseconds)) != 0;
         if (request == nullptr) { // wake() was called, or nothing has changed for a moment
             if (!isGood && !changed.empty()) return changed;
             continue;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """compilers_page.py RESULTS FIGURES PAGE
 
-Makes docs/compilers.md of what `sluice devices --pipelines --json` printed for each target (RESULTS/TARGET.json, .seconds,
-.code), says what has changed since the figures that are kept in FIGURES, and keeps the new ones there. Fails if a
-pipeline could not be made, or if a shader takes scratch memory on AMD's GPUs.
+Writes docs/compilers.md from what `sluice devices --pipelines --json` printed for each target (RESULTS/TARGET.json,
+TARGET.seconds, TARGET.code). Compares the figures with the older ones in the file FIGURES, and replaces them there.
+Fails if a pipeline could not be made, or if a shader takes scratch memory on one of AMD's GPUs.
 """
 import datetime
 import json
@@ -39,7 +39,7 @@ VENDORS = {
 
 
 def figures_of(pipeline):
-    """One number for each of NAMES; None where the driver does not say."""
+    """Returns a number for each of NAMES; None where the driver does not say."""
     known = dict(pipeline["statistics"], subgroupSize=pipeline["subgroupSize"])
     result = []
     for name in NAMES:
@@ -82,7 +82,7 @@ def shown(value):
 
 
 def changes(target, before):
-    """What has changed in a target as a whole."""
+    """Returns a text: what has changed in a target as a whole since the older figures `before`."""
     if before is None:
         return "new"
     said = []
@@ -103,7 +103,8 @@ def table(head, rows):
 
 
 def is_chosen(name):
-    """Whether a target is what a context takes, or, of AMD, one of the two subgroup sizes of its GPUs."""
+    """Returns whether a context would choose this target's tier and subgroup size by itself. For AMD's GPUs both subgroup
+    sizes count as chosen."""
     return not re.search(r"^intel-.*-\d+$|-base$|-emu\d+$", name)
 
 
@@ -161,7 +162,7 @@ def details(targets, vendor):
 
 
 def by_width(targets):
-    """What Intel's compiler spills at each width that a program can ask for."""
+    """Returns a table of what Intel's compiler spills at each subgroup size that a program can ask for."""
     asked = {name: target for name, target in targets.items() if name.startswith("intel-") and not is_chosen(name)}
     if not asked:
         return []
@@ -178,7 +179,7 @@ def changed_pipelines(targets, before):
         for pipeline, now in target["pipelines"].items():
             then = before.get(name, {}).get("pipelines", {}).get(pipeline)
             if then is None or then == now or then[0] != now[0]:
-                continue  # with another number of lanes, nothing can be compared
+                continue  # the number of lanes has changed, so the figures cannot be compared
             said = [f"{what} {shown(a)} to {shown(b)}" for what, a, b in zip(NAMES, then, now) if a != b and what != "code"]
             if said:
                 rows.append([name, f"`{pipeline}`", "; ".join(said)])

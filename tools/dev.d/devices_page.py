@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""devices_page.py FOLDER: prints docs/devices.md, made of the reports in a folder (*.json but schema.json), in the order
-of their names, that `sluice report` wrote on machines here and elsewhere."""
+"""devices_page.py FOLDER: prints docs/devices.md, made from all reports in a folder (*.json except schema.json) in the
+order of their names. `sluice report` wrote them on machines here and elsewhere."""
 import json
 import pathlib
 import sys
 
 
 def cell(text):
-    """Strangers wrote the texts: none may be more than text in a cell."""
+    """Escapes a text for a cell. Strangers wrote the texts, so none may act as Markdown or HTML."""
     def safe(c):
         if c in "<&":
             return {"<": "&lt;", "&": "&amp;"}[c]
@@ -28,7 +28,7 @@ def rate(gigabytes):
 
 
 def tier_result(device, tier):
-    """"passed", "FAILED: scan, gstd", "not run" or, of a tier that the device lacks, "–"."""
+    """Returns "passed", "FAILED: scan, gstd", "not run" or, for a tier that the device lacks, "–"."""
     if tier not in device["tiers"]:
         return "–"
     for test in device.get("selftest", []):
@@ -39,7 +39,7 @@ def tier_result(device, tier):
 
 
 def tier_results(device, tiers):
-    """Of several tiers, as short as they allow."""
+    """Returns the results of several tiers: one word if all are the same, otherwise a result for each tier."""
     results = [tier_result(device, tier) for tier in tiers]
     if len(set(results)) == 1:
         return results[0]
@@ -72,7 +72,8 @@ def pipeline_rows(device):
 
 
 def speed(device, kernel):
-    """The largest of our rows of a kernel, of several the fastest, and its size."""
+    """Returns the rate and the size of our row of this kernel with the most bytes. If several have as many bytes, the
+    fastest counts."""
     rows = [one for one in device["bench"]["rows"]
             if one["kernel"] == kernel and not one["peer"] and one.get("gb_per_s", 0) > 0]
     if not rows:

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Puts single faults into shaders and sources, one at a time, and asks which of them CI's tests notice.
 
-Two stages, so that the second may run on a larger machine. The first builds the tests in a copy of the tree and makes a
-folder a fault: of a fault in a shader the SPIR-V of every variant that it changes, which the one test program takes in
-the place of its own (SLUICE_TEST_SHADERS); of a fault in C++ a test program, as its difference from the common one. The
-second is mutants_judge.py, which is copied there and needs no compiler. What the first leaves out is in left_out.txt
-with the reason: what does not compile, and what changes no code that software devices run.
+There are two stages, so that the second may run on a larger machine. This script is the first. It builds the tests in a
+copy of the tree, and makes a folder for each fault. If the fault is in a shader, the folder has the SPIR-V of every
+variant that the fault changes; the common test program loads it in place of its own (SLUICE_TEST_SHADERS). If the fault
+is in C++, the folder has a test program, as its difference from the common one. The second stage is mutants_judge.py,
+which is copied to the same place and needs no compiler. left_out.txt lists the faults that get no folder, because they
+do not compile or change no code that software devices run.
 """
 import argparse
 import collections
@@ -24,10 +25,10 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 SHADERS = re.compile(r"^shaders/([^/]+\.comp|lib/.+\.(glsl|h))$")
-SOURCES = re.compile(r"^src/(formats|api|cpu)/.+\.(cpp|h)$")
+SOURCES = re.compile(r"^src/((formats|api|cpu)/.+|stream/transcodes)\.(cpp|h)$")
 # A header that more objects than this include gets no faults, since each fault would recompile all
 # of them.
-MOST_OBJECTS = 12
+MOST_OBJECTS = 16
 # The forms of shaders that software devices run, with the flags of cmake/Shaders.cmake and the
 # device that runs each.
 VARIANTS = {"extNarrow": (["-DSLUICE_EXT", "-DSLUICE_NARROW"], "vulkan/ext"),
@@ -57,10 +58,10 @@ FAULTS = [
 # Which tests concern a file: a word in its path, and doctest's patterns for tests.
 CONCERNS = [
     ("gdeflate", "*gdeflate*,*golden*,range*"), ("huffman", "*gdeflate*,*golden*"), ("bit_reader", "*gdeflate*"),
-    ("lz_expand", "*gdeflate*,*golden*"), ("gstd", "*gstd*,range*"), ("rans", "*gstd*"), ("word_stream", "*gstd*"),
+    ("lz_expand", "*gdeflate*,*golden*"), ("gstd", "*gstd*,range*"), ("/rans", "*gstd*"), ("word_stream", "*gstd*"),
     ("filter", "*filter*,range*"), ("fse", "*fse*,range*"), ("slots", "*fse*,range*"), ("float", "*float*,range*"),
     ("df11", "*df11*,range*"), ("tile_stream", "*tile stream*,range*"), ("checksum", "*checksum*,*xxh*"),
-    ("xxh", "*checksum*,*xxh*"), ("compact", "*compact*"), ("scan", "*scan*,*reduce*"), ("reduce", "*reduce*,*scan*"),
+    ("uastc", "*uastc*"), ("transcodes", "*uastc*"), ("zstd", "*zstd*"), ("xxh", "*checksum*,*xxh*"), ("compact", "*compact*"), ("scan", "*scan*,*reduce*"), ("reduce", "*reduce*,*scan*"),
     ("lookback", "*scan*,*compact*"), ("ring", "*scan*,*compact*"), ("interval", "*interval*,*bulk*,range*"),
     ("runs", "*interval*,*bulk*,*scan*"), ("archive", "*archive*"), ("dds", "*dds*"), ("ktx2", "*ktx2*,*image*"),
     ("image", "*image*,*ktx2*,*dds*"), ("safetensors", "*safetensors*"), ("status", "*status*,*arguments*"),
@@ -136,7 +137,8 @@ def faults_of(path):
 
 
 def order(paths, seed):
-    """The same faults for the same seed and files: of each file in turn one of another kind."""
+    """Returns all faults of the files in a random order that depends on the seed alone. The files take turns, and the
+    faults of a file alternate between their kinds."""
     draw = random.Random(seed)
     queues = []
     for path in paths:
@@ -170,7 +172,8 @@ def near(path):
 
 
 def cases_of_tool():
-    """Tests that run the tool, whose code has no fault: they can notice none, and take most of the host's time."""
+    """Returns the names of tests that run the tool. No fault is put into the tool, so these tests can notice none, and they
+    take most of the host's time."""
     names = []
     for path in tracked():
         if re.match(r"^tests/\w+/\w+_test\.cpp$", path):
@@ -186,15 +189,15 @@ def step(devices, cases, seconds, without, **environment):
 
 
 def parts_of(whole, count):
-    """All tests on a device, `count` of them, in parts."""
+    """Divides the step `whole`, which runs all `count` tests on a device, into PARTS steps."""
     edges = [count * part // PARTS for part in range(PARTS + 1)]
     return [{**whole, "seconds": PART_SECONDS, "first": begin + 1, "last": end}
             for begin, end in zip(edges, edges[1:]) if end > begin]
 
 
 def shader_steps(path, variants, without, count):
-    """From the tests near the file, on every size of subgroups that CI runs, to all others on a device or two. count:
-    says how many tests of devices are left without some."""
+    """Returns the steps for a fault in a shader: first the tests that concern the file, with every subgroup size that CI
+    runs, then all other tests on one or two devices. count: see Workshop.count."""
     cases, devices = near(path), [VARIANTS[variant][1] for variant in variants]
     steps = [step(device, cases, NEAR_SECONDS, without) for device in devices]
     if "emu" in variants:
@@ -209,7 +212,7 @@ def shader_steps(path, variants, without, count):
 
 
 def baseline_steps(without):
-    """All that steps of faults run."""
+    """Returns steps that together run every test that a fault's steps can run."""
     devices = [device for _, device in VARIANTS.values()] + [f"vulkan/emu{size}" for size in (128, 64, 4)]
     steps = [step(device, "", ALL_SECONDS, without) for device in devices]
     steps += [step("vulkan/ext", "", ALL_SECONDS, without, LP_NATIVE_VECTOR_WIDTH=width) for width in ("128", "512")]
@@ -222,7 +225,7 @@ def source_steps(path, without):
 
 
 class Workshop:
-    """The copy of the tree, built, and the folder that faults go to."""
+    """A copy of the tree, in which everything is built, and the folder with the faults."""
 
     def __init__(self, home, jobs):
         self.home, self.jobs = home, jobs
@@ -235,7 +238,7 @@ class Workshop:
         self.counts = {}
 
     def make(self):
-        """Brings the copy up to date; files that did not change keep their times, so that little is built again."""
+        """Brings the copy up to date. Files that did not change keep their times, so that little is built again."""
         for path in tracked():
             source, target = os.path.join(ROOT, path), os.path.join(self.tree, path)
             if os.path.isfile(target) and read_bytes(target) == read_bytes(source):
@@ -262,13 +265,13 @@ class Workshop:
         os.replace(base + ".new", base)
 
     def read_objects(self):
-        """The compile command and the files of each object that the test program links."""
+        """Finds the compile command of each object that the test program links, and the files that the object includes."""
         listing = subprocess.run(["ninja", "-C", "build/release", "-t", "commands", "bin/sluice_tests"], cwd=self.tree,
                                  check=True, capture_output=True, text=True).stdout.splitlines()
         self.link = [line for line in listing if "-o bin/sluice_tests" in line][-1].replace(" -o ", " -fuse-ld=gold -o ")
         for line in listing:
-            # Replaces an archive by the list of its objects, so that one of them can be exchanged
-            # and all others keep their place.
+            # In the link command, replace each archive by the list of its objects, so that
+            # link_tests can exchange a single object.
             found = re.search(r"ar qc (libsluice\w*\.a) +(.*?\.o) *&&", line)
             if found:
                 self.link = self.link.replace(f" {found.group(1)} ",
@@ -276,7 +279,7 @@ class Workshop:
         self.commands = {}
         for entry in json.loads(read(os.path.join(self.build, "compile_commands.json"))):
             found = re.search(r" -o (\S+\.o) ", entry["command"])
-            if found and re.search(r"/sluice_(tests|objects|device|encode|stream)\.dir/", found.group(1)):
+            if found and re.search(r"/sluice_(tests|(device_|encode_|stream_)?objects)\.dir/", found.group(1)):
                 self.commands[found.group(1)] = entry["command"]
         self.objects_of = collections.defaultdict(set)
         current = ""
@@ -289,7 +292,7 @@ class Workshop:
                 self.objects_of[os.path.relpath(path, self.tree)].add(current)
 
     def read_shaders(self):
-        """Which shaders include a file, and their SPIR-V without faults."""
+        """Finds which shaders include each file, and compiles all shaders without faults."""
         self.shaders_of = collections.defaultdict(set)
         self.spirv = {}
         folder = os.path.join(self.home, "faults", BASELINE)
@@ -317,13 +320,13 @@ class Workshop:
                     break
 
     def compile_all(self, pairs, folder):
-        """The SPIR-V of each (shader, variant), which goes into the folder too."""
+        """Returns the SPIR-V of each (shader, variant), and writes it into the folder."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             return dict(pool.map(lambda pair: (pair, self.compile(*pair, os.path.join(folder, "%s.%s.spv" % pair))),
                                  pairs))
 
     def compile(self, shader, variant, output):
-        """The SPIR-V, or None. Not optimised: drivers do that too."""
+        """Returns the SPIR-V, or None if the shader does not compile. It is not optimised, since drivers optimise it."""
         folder = os.path.join(self.tree, "shaders")
         command = ["glslangValidator", "--quiet", "-V", "-g0", "--target-env", "vulkan1.2", *VARIANTS[variant][0],
                    "-I" + folder, "-o", output, os.path.join(folder, shader + ".comp")]
@@ -331,7 +334,7 @@ class Workshop:
         return read_bytes(output) if done.returncode == 0 else None
 
     def count(self, without):
-        """How many tests of devices are left without some."""
+        """Returns how many tests run on a device if those that match `without` are excluded."""
         if without not in self.counts:
             told = subprocess.run([os.path.join(self.home, "base", "sluice_tests"), "--count", "--no-colors",
                                    "-tce=" + without], check=True, capture_output=True, text=True,
@@ -346,7 +349,7 @@ class Workshop:
             file.write(line + "\n")
 
     def prepare(self, fault):
-        """Whether the fault can be judged."""
+        """Makes the fault's folder. Returns False if the fault is left out."""
         folder = os.path.join(self.home, "faults", fault.name)
         if os.path.isfile(os.path.join(folder, "fault.json")):
             return True
@@ -417,7 +420,7 @@ class Workshop:
         return source_steps(fault.path, self.without), ""
 
     def link_tests(self, changed, program):
-        """Links the test program, some of its objects by others."""
+        """Links a test program in which `changed` replaces some objects (key) by others (value)."""
         link = self.link.replace("-o bin/sluice_tests", "-o " + program)
         for name, output in changed.items():
             link = link.replace(f" {name} ", f" {output} ")
@@ -425,7 +428,7 @@ class Workshop:
             sys.exit(f"a test program does not link: {self.home}/link.txt")
 
     def baseline(self):
-        """All that steps run, without a fault: what fails there says nothing."""
+        """Makes a folder without a fault. Tests that fail there say nothing about faults."""
         folder = os.path.join(self.home, "faults", BASELINE)
         self.write_fault(folder, {"name": BASELINE, "path": BASELINE, "line": 0, "kind": "", "before": "", "after": "",
                                   "steps": baseline_steps(self.without)})

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Asks sluice_tests which of the faults that ./tools/dev mutants has prepared it notices.
 
-It needs the folder that it lies in, at the same path as where it was made (of the tree in it tests/data alone), a Vulkan
-driver for software (--driver) and the zstd command, but no compiler: the folder may be judged on another machine. Each
-fault has steps, from the tests that concern its file on one device to all tests on every software device; what a step
-notices ends it. Verdicts are kept in verdicts/, so that a run goes on where the one before has stopped.
+It needs no compiler, so it may run on another machine. It needs a software Vulkan driver (--driver), the zstd command,
+and the folder that it lies in, at the path where the folder was made; of the tree in the folder, tests/data is enough.
+Each fault has steps, from the tests that concern its file on one device to all tests on every software device. After a
+step that notices the fault, no further step is run. Verdicts are kept in verdicts/, so that a run continues the last
+one.
 """
 import argparse
 import concurrent.futures
@@ -40,14 +41,15 @@ def load_faults():
 
 
 class Judge:
-    """Runs single steps; a verdict is a word, and what was seen."""
+    """Runs single steps. A verdict is a word such as "passed", and a text that says what was seen."""
 
     def __init__(self, options):
         self.options, self.end = options, time.monotonic() + options.minutes * 60 if options.minutes else None
         self.lock, self.programs, self.running = threading.Lock(), {}, set()
 
     def program(self, fault):
-        """The path of the test program: the common one, or one whose code has the fault, unpacked once."""
+        """Returns the path of the test program for a fault: the common one or, for a fault in C++, one with that fault, which
+        is unpacked at its first use."""
         if not fault["program"]:
             return BASE
         with self.lock:
@@ -66,8 +68,8 @@ class Judge:
         return path
 
     def step(self, fault, step):
-        """(verdict, text): "passed", "noticed", "noticed by crash", "noticed by time", "unused", "not judged"; None
-        where time is up."""
+        """Runs a step. Returns (verdict, text); the verdict is "passed", "noticed", "noticed by crash", "noticed by time",
+        "unused" or "not judged". Returns None if the time of the whole run is up."""
         devices, cases, seconds = step["devices"], step["cases"], step["seconds"]
         environment = {**os.environ, **step.get("environment", {}), "SLUICE_TEST_DEVICES": devices,
                        "SLUICE_TEST_VALIDATION": "0", "VK_DRIVER_FILES": self.options.driver,
@@ -90,7 +92,7 @@ class Judge:
         return self.verdict(fault, devices, code, text)
 
     def wait(self, child, seconds):
-        """The exit code, "time", or None where the whole run's time is up."""
+        """Returns the exit code, "time" if the child took too long, or None if the time of the whole run is up."""
         begin = time.monotonic()
         while True:
             try:
@@ -121,7 +123,7 @@ class Judge:
 
 
 def last_case(text):
-    """The test that failed; where none did, the one that was named last."""
+    """Returns the name of the test that failed or, if none failed, of the last test in the output."""
     cases = re.findall(r"^TEST CASE:\s*(.*)$", text.split("ERROR:")[0], re.M)
     return cases[-1] if cases else ""
 
@@ -144,7 +146,8 @@ def read_verdict(fault, index):
 
 
 def summary(fault):
-    """(verdict, step, text) of a fault; "open" where no step says anything yet and one is left."""
+    """Returns (verdict, step, text) of a fault. The verdict is "open" if no step has noticed the fault yet and a step is
+    left to run."""
     used, left = False, None
     for index, step in enumerate(fault["steps"]):
         verdict = read_verdict(fault, index)
@@ -194,8 +197,9 @@ def name_of(step):
 
 
 class Schedule:
-    """Hands out steps: first those of the faults that have come least far, and of one fault several at once only where
-    there would be nothing to do otherwise. What notices a fault ends it; all of the baseline's steps are run."""
+    """Hands out steps. A fault with fewer running steps comes first, then one with fewer steps begun. So several steps of
+    one fault run at once only if there is nothing else to do. A fault that was noticed gets no further steps, but the
+    baseline gets all of its steps."""
 
     def __init__(self, faults, judge, steps):
         self.faults, self.judge, self.steps = faults, judge, steps
@@ -204,7 +208,7 @@ class Schedule:
         self.done, self.lock = set(), threading.Lock()
 
     def take(self):
-        """(fault, index), or None where no step is left or time is up."""
+        """Returns (fault, index of a step), or None if no step is left or time is up."""
         with self.lock:
             if self.judge.end is not None and time.monotonic() > self.judge.end:
                 return None

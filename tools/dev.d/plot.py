@@ -15,14 +15,14 @@ COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#1
 
 
 def decoder_of(row):
-    """The name of a row's decoder; None if the row is no whole decode."""
+    """Returns the name of the decoder of a row, or None if the row does not measure a whole decode."""
     if row["kernel"] == "gdeflate":
         return row["who"] if row["peer"] else "GDeflate"
     return {"gstd": "Gstd", "gstd filters": "Gstd, filters"}.get(row["kernel"])
 
 
 def points_of(path):
-    """[(decoder, input, size, GB/s)] of one file."""
+    """Returns the device of a file, and its points: (decoder, input, size, GB/s)."""
     with open(path, encoding="utf-8") as file:
         bench = json.load(file)
     rows = [row for row in bench["rows"] if row["present"] and "size_ratio" in row and decoder_of(row)]
@@ -30,7 +30,7 @@ def points_of(path):
     best = {}
     for row in rows:
         if row["kernel"] == "gstd" and row["input"] in filtered:
-            continue  # its filters are not undone yet
+            continue  # this row leaves filters applied; the row "gstd filters" undoes them
         key = (f"{decoder_of(row)}, {bench['backend']}", os.path.basename(row["input"]))
         if key not in best or (row["bytes"], row["gb_per_s"]) > (best[key]["bytes"], best[key]["gb_per_s"]):
             best[key] = row
@@ -38,7 +38,7 @@ def points_of(path):
 
 
 def steps(low, high):
-    """Round numbers from low to high, five of them or a few more."""
+    """Returns at least about five round numbers from low to high, for the marks of an axis."""
     unit = 10.0 ** math.floor(math.log10(high - low))
     size = next(unit / part for part in (1, 2, 5, 10) if (high - low) / (unit / part) >= 5)
     return [k * size for k in range(math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9) + 1)]

@@ -43,7 +43,7 @@ transcode_rows() { # KIND
     local file number=0 bytes
     rm -rf "$work/zst"
     mkdir "$work/zst"
-    # numbered, since folders are dropped and names might be the same.
+    # Files get numbers as names, since files of several folders may have the same name.
     while IFS= read -r -d '' file; do
         zstd -q -19 --zstd=wlog=18 "$file" -o "$work/zst/$((number += 1)).zst"
     done < <(find "$work/$1" -type f -size +0 -print0)
@@ -74,7 +74,10 @@ run_sizes() {
         result "$kind" "raw, ${files% *} files" "${files#* }" "${files#* }" 0
         zstd_row "$kind" 3
         zstd_row "$kind" 19
-        for level in 1 6 12; do pack_row "$kind" "zstd-tiles-$level" -c zstd -l $level; done
+        for level in 1 6 12; do
+            pack_row "$kind" "zstd-tiles-$level" -c zstd -l $level --filters none
+            pack_row "$kind" "zstd-tiles-$level-filters" -c zstd -l $level
+        done
         for level in 1 12; do pack_row "$kind" "gdeflate-$level" -c gdeflate -l $level; done
         for level in 1 6 12; do pack_row "$kind" "gstd-$level" -c gstd -l $level --filters none; done
         for level in 1 12; do pack_row "$kind" "gstd-$level-filters" -c gstd -l $level; done
