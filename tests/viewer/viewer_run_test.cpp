@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/images.h"
 #include "tests/viewer/viewer_maps.h"
 #include "test_paths.h"
 
@@ -63,6 +64,21 @@ std::string targa(uint32_t seed, bool hasHoles)
     return file;
 }
 
+std::string vectors() { return readText(SLUICE_TEST_DATA_DIR "/uastc/uastc.bin"); }
+
+// Returns a KTX2 file of UASTC, RGBA, with all levels. `blocks` are repeated in each.
+std::string uastc(uint32_t layers, const std::string& blocks)
+{
+    TestImage image(0, kSide, kSide, 0, layers, 1, 9);
+    image.channel = 3;
+    for (auto& level : image.slices)
+        for (auto& slices : level)
+            for (size_t i = 0; i < slices[0].size(); ++i)
+                slices[0][i] = uint8_t(blocks[i % blocks.size()]);
+    const Bytes file = makeKtx2(image);
+    return std::string(file.begin(), file.end());
+}
+
 class Run {
 public:
     Run()
@@ -81,6 +97,10 @@ public:
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
+    void tool(const std::string& arguments) const
+    {
+        REQUIRE_MESSAGE(shell("'" SLUICE_TOOL_PATH "' " + arguments) == 0, read(".err"));
+    }
     int shell(const std::string& command) const
     {
         const int result = std::system(
@@ -115,8 +135,7 @@ private:
         writeText(m_path / "game/textures/test/bars.tga", targa(kRooms + 1, true));
         writeText(m_path / "game/scripts/test.shader",
                   "textures/test/grate\n{\n{\nmap textures/test/bars.tga\nalphaFunc GE128\n}\n}\n");
-        REQUIRE(shell("'" SLUICE_TOOL_PATH
-                      "' pack --images -c gdeflate -l 1 -o game.sluice game") == 0);
+        tool("pack --images -c gdeflate -l 1 -o game.sluice game");
     }
 
     fs::path m_path;
@@ -254,6 +273,36 @@ TEST_CASE("viewer: a damaged texture stays coarse, and nothing else suffers")
     CHECK(out["failed_groups"] == out["residency"]["damaged"]);
 }
 
+TEST_CASE("viewer: UASTC becomes what the device samples, the same as the tool makes of it")
+{
+    Run run;
+    const std::vector<uint8_t> map = makeRooms(2).bytes();
+    writeText(run.path() / "in/maps/small.bsp", std::string(map.begin(), map.end()));
+    writeText(run.path() / "in/textures/test/wall0.ktx2", uastc(0, vectors()));
+    writeText(run.path() / "in/textures/test/wall1.ktx2", uastc(0, vectors().substr(7 * 16)));
+    writeText(run.path() / "in/textures/test/curve.ktx2", uastc(0, vectors().substr(9 * 16)));
+    const std::string flight =
+        "--map small --frames 15 --memory 16 --compare --json out.json --screenshot ";
+    std::set<std::string> pictures;
+    for (const std::string choice : {"bc", "astc", "rgba8"}) {
+        CAPTURE(choice);
+        run.tool("pack --images -f -o game.sluice in");
+        REQUIRE(run.view(flight + "a.ppm --uastc " + choice) == 0);
+        const bool isShown = run.read(".err").find("is not shown") == std::string::npos;
+        CHECK((isShown || choice != "rgba8")); // which every device samples
+        CHECK(run.json("out.json")["residency"]["textures"] == (isShown ? 3 : 0));
+        CHECK(run.json("out.json")["failed_groups"] == 0);
+        run.tool("unpack -f game.sluice -C out --as " + (choice == "bc" ? "bc7" : choice));
+        run.tool("pack --images -f -o game.sluice out/in");
+        REQUIRE(run.view(flight + "b.ppm") == 0);
+        CHECK(run.read("a.ppm") == run.read("b.ppm"));
+        if (isShown) pictures.insert(run.read("a.ppm"));
+    }
+    run.tool("pack --images -f -o game.sluice in");
+    REQUIRE(run.view(flight + "a.ppm") == 0);
+    CHECK(pictures.count(run.read("a.ppm")) == 1);
+}
+
 TEST_CASE("viewer: what cannot be is said")
 {
     Run run;
@@ -268,6 +317,21 @@ TEST_CASE("viewer: what cannot be is said")
     failsWith("none.sluice", "none.sluice");
     failsWith("game.sluice --size 1x1", "--size");
     writeText(run.path() / "short/maps/rooms.bsp", "IBSP");
-    REQUIRE(run.shell("'" SLUICE_TOOL_PATH "' pack -f -o game.sluice short") == 0);
+    run.tool("pack -f -o game.sluice short");
     failsWith("game.sluice --map rooms", "map rooms: the file is too short");
+
+    // A texture that is no 2D image, and one of invalid blocks, which would be magenta.
+    const std::vector<uint8_t> map = makeRooms(2).bytes();
+    writeText(run.path() / "in/maps/small.bsp", std::string(map.begin(), map.end()));
+    writeText(run.path() / "in/textures/test/wall0.ktx2", uastc(2, vectors()));
+    writeText(run.path() / "in/textures/test/wall1.ktx2",
+              uastc(0, readText(SLUICE_TEST_DATA_DIR "/uastc/invalid.bin")));
+    run.tool("pack --images -f -o game.sluice in");
+    REQUIRE(run.view("--map small --frames 60 --json out.json") == 0);
+    const std::string said = run.read(".err");
+    CHECK(said.find("textures/test/wall0 is not shown: it is not one 2D image") !=
+          std::string::npos);
+    CHECK(said.find("textures/test/wall1.ktx2 is not shown: all its levels are damaged") !=
+          std::string::npos);
+    CHECK(run.json("out.json")["residency"]["damaged"] >= 1);
 }

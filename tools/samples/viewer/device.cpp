@@ -92,8 +92,8 @@ void Device::createInstance(const DeviceOptions& options)
             "vkCreateDebugUtilsMessengerEXT");
 }
 
-// Chooses a device. `name` is its number or a part of its name. Of several devices that fit, or of
-// all if the name is empty, the one that is probably fastest is chosen.
+// Chooses a device. `name` is its number or a part of its name. If several devices fit, or if
+// `name` is empty, takes the type that is probably fastest, discrete GPUs first.
 void Device::choosePhysical(const std::string& name)
 {
     uint32_t count = 0;
@@ -173,6 +173,8 @@ void Device::createDevice(const DeviceOptions& options)
         throw NoDevice("fragment shaders cannot write feedback: no fragmentStoresAndAtomics");
     m_features.features.fragmentStoresAndAtomics = VK_TRUE;
     m_features.features.textureCompressionBC = has.textureCompressionBC;
+    m_features.features.textureCompressionASTC_LDR = has.textureCompressionASTC_LDR;
+    m_features.features.textureCompressionETC2 = has.textureCompressionETC2;
     m_features12.timelineSemaphore = VK_TRUE; // every 1.2 device has it
     m_isBindless = options.allowsBindless && has.shaderSampledImageArrayDynamicIndexing &&
                    has12.runtimeDescriptorArray && has12.descriptorBindingPartiallyBound &&
@@ -183,7 +185,7 @@ void Device::createDevice(const DeviceOptions& options)
     m_features12.descriptorBindingPartiallyBound = m_isBindless;
     m_features12.descriptorBindingSampledImageUpdateAfterBind = m_isBindless;
     m_features12.descriptorBindingUpdateUnusedWhilePending = m_isBindless;
-    // sluice decodes faster with these.
+    // Enable what the device has of these: sluice does not need them, but decodes faster with them.
     m_features.features.shaderInt64 = has.shaderInt64;
     m_features12.bufferDeviceAddress = has12.bufferDeviceAddress;
     m_features12.storageBuffer8BitAccess = has12.storageBuffer8BitAccess;

@@ -37,11 +37,11 @@ struct Image {
 };
 
 struct DeviceOptions {
-    std::string name; // number or a part of the name; empty: the best one
+    std::string name; // number of the device or part of its name; empty: the best device
     bool isValidated = false;
     bool allowsBindless = true;
     bool wantsStreamingQueue = false;            // if possible, a second queue for the streamer
-    std::vector<const char*> instanceExtensions; // which the window needs
+    std::vector<const char*> instanceExtensions; // extensions that the window needs
     std::function<VkSurfaceKHR(VkInstance)> makeSurface;
 };
 
@@ -57,8 +57,9 @@ public:
     VkDevice get() const { return m_device; }
     VkQueue queue() const { return m_queue; }
     uint32_t family() const { return m_families[0]; }
-    // Returns whether the streamer's batches have a queue of their own: of a family for compute
-    // alone, or a second queue of the drawing family. Otherwise they go to the queue that draws.
+    // Returns whether the streamer's batches have a queue of their own: one of a family that
+    // computes but does not draw, or a second queue of the drawing family. Otherwise batches go to
+    // the queue that draws.
     bool hasStreamingQueue() const { return m_streamingQueue != m_queue; }
     uint32_t streamingFamily() const { return m_families[1]; }
     VkSurfaceKHR surface() const { return m_surface; }
@@ -69,14 +70,15 @@ public:
     uint32_t apiVersion() const { return m_apiVersion; }
     // Returns the chain of features that vkCreateDevice got as pNext.
     const void* enabledFeatures() const { return &m_features; }
-    double millisecondsPerTick() const;    // of timestamps; 0: no timestamps
-    bool hasFormat(VkFormat format) const; // for linear filters, and copies from and to it
+    double millisecondsPerTick() const;    // length of a timestamp's tick; 0: no timestamps
+    bool hasFormat(VkFormat format) const; // can be filtered linearly, copied from and to
 
-    // Returns what makes buffers, and frames for the streaming queue.
+    // Returns the object that makes buffers, and command buffers for the streaming queue.
     sluice::VulkanEngine& engine() const { return *m_engine; }
     // Makes an image, its memory, and a view of all its levels and layers.
     Image makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
-                    VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D);
+                    VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D,
+                    const VkComponentMapping& swizzle = {});
     void destroy(Image& image);
     VkCommandPool makeCommandPool(uint32_t family) const; // command buffers can be recorded again
     VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
@@ -115,7 +117,7 @@ private:
     uint32_t m_timestampBits = 0;
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE, m_streamingQueue = VK_NULL_HANDLE;
-    uint32_t m_families[2] = {};   // of the drawing and the streaming queue; may be equal
+    uint32_t m_families[2] = {};   // families of drawing and streaming queue; may be equal
     uint32_t m_streamingIndex = 0; // index of the streaming queue in its family
     std::unique_ptr<sluice::VulkanEngine> m_engine;
     std::vector<Block> m_blocks;

@@ -80,7 +80,7 @@ void Device::release(const ImageMemory& memory)
 }
 
 Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
-                        VkImageViewType viewType)
+                        VkImageViewType viewType, const VkComponentMapping& swizzle)
 {
     Image made;
     VkImageCreateInfo create = info;
@@ -104,6 +104,7 @@ Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect
     view.image = made.image;
     view.viewType = viewType;
     view.format = info.format;
+    view.components = swizzle;
     view.subresourceRange = {aspect, 0, info.mipLevels, 0, info.arrayLayers};
     require(vkCreateImageView(m_device, &view, nullptr, &made.view), "vkCreateImageView");
     return made;

@@ -57,6 +57,11 @@ void describe(CLI::App& app, Arguments& arguments)
     app.add_option("--bindless", arguments.bindless,
                    "all textures in one array: auto, if the device can; off")
         ->check(CLI::IsMember({"auto", "off"}));
+    app.add_option("--uastc", options.uastc,
+                   "what textures of UASTC become: bc (BC7; BC4 and BC5 for one and two channels), "
+                   "astc, rgba8, or auto: the first of these that the device samples")
+        ->check(CLI::IsMember(std::vector<std::string>(std::begin(viewer::kUastcChoices),
+                                                       std::end(viewer::kUastcChoices))));
     app.add_flag("--window", options.hasWindow, "show it; Escape ends the flight");
     app.add_flag("--overlay", options.hasOverlay, "times, bytes and queue as text in the picture");
     app.add_flag("--pace", options.keepsPace, "60 frames per second, not as many as possible");

@@ -7,7 +7,6 @@ namespace viewer {
 
 namespace {
 
-constexpr uint32_t kMaxLetters = 2048;
 constexpr VkDeviceSize kFeedbackSize = VkDeviceSize{kMaxTextures} * 2 * sizeof(uint32_t);
 
 void memoryBarrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,

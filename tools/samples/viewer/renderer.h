@@ -14,15 +14,16 @@
 namespace viewer {
 
 constexpr uint32_t kFramesInFlight = 2;
-constexpr uint32_t kPatterns = 16; // after this many frames every pixel has reported once
+constexpr uint32_t kMaxLetters = 2048; // of all lines of text
+constexpr uint32_t kPatterns = 16;     // after this many frames every pixel has reported once
 
 struct FrameResult {
     uint64_t frame = 0;
     const uint32_t* levels = nullptr; // of each texture, the finest level wanted; kNotSeen: none
     const uint32_t* pixels = nullptr; // of each texture, how many pixels reported that they want it
-    double milliseconds = 0;          // GPU time of the frame, and of the batches recorded into it
-    double streamingMilliseconds = 0;
-    double loadMilliseconds[2] = {}; // of the load in compute and in fragment shaders
+    double milliseconds = 0;          // GPU time of the frame
+    double streamingMilliseconds = 0; // GPU time of the batches in the frame
+    double loadMilliseconds[2] = {};  // GPU time of the load in compute and in fragment shaders
 };
 
 class Renderer {
@@ -39,17 +40,17 @@ public:
     VkSemaphore semaphore() const { return m_semaphore; }
     uint64_t finishedFrame() const;
 
-    // Begins the next frame. Waits for the frame that had the same slot before, and returns what it
-    // reported; result.frame is 0 if there was none.
+    // Begins the next frame. First waits for the frame that used the same buffers, kFramesInFlight
+    // before. `result` receives what that frame reported; result.frame is 0 if there was none.
     VkCommandBuffer begin(FrameResult& result);
     uint64_t frame() const { return m_frame; } // number of the frame that is being recorded
     void streamingBegins() { mark(1); }        // call it before the streamer's commands
     void streamingEnds() { mark(2); }          // call it after the streamer's commands
-    // `map` may be null. `lines` must be in capital letters.
+    // Draws the map, which may be null, and the lines of text, in capital letters.
     void draw(const Map* map, const Pose& pose, const std::vector<std::string>& lines);
-    // The semaphores of a frame. The frame waits until the window's image is acquired (`acquired`),
-    // and until `streamed` reaches streamedValue: until the batches have ended that load textures
-    // which the frame shows. The frame signals `drawn`. Each semaphore may be VK_NULL_HANDLE.
+    // The semaphores of a frame; each may be VK_NULL_HANDLE. The frame waits until the window's
+    // image is acquired (`acquired`), and until `streamed` reaches streamedValue: then the batches
+    // have ended that loaded the frame's textures. The frame signals `drawn`.
     struct Sync {
         VkSemaphore acquired, drawn;
         VkSemaphore streamed;
@@ -57,16 +58,16 @@ public:
     };
     void submit(const Sync& sync);
     void waitIdle();
-    // Gives every later frame a load of this many milliseconds. Frames must draw no map until
-    // load()->isSettled().
+    // Adds useless work that takes the GPU this many milliseconds to every later frame, as if a
+    // game were running. Frames must draw no map until load()->isSettled().
     void addLoad(double milliseconds);
-    const Load* load() const { return m_load.get(); } // null: none
+    const Load* load() const { return m_load.get(); } // null: there is no load
     // Waits for the last frame. Returns its pixels, four bytes each.
     std::vector<uint8_t> readPixels();
 
 private:
-    // Timestamps of a frame: its begin, both ends of the streamer's commands, its end; then both
-    // ends of each half of the load, if there is one.
+    // Timestamps of a frame: its begin, both ends of the streamer's commands, its end. If there is
+    // a load (load.h), both ends of each of its halves follow.
     static constexpr uint32_t kTimes = 4, kTimesWithLoad = 8;
     struct Frame {
         VkCommandBuffer commands = VK_NULL_HANDLE;

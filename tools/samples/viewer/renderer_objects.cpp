@@ -17,12 +17,6 @@
 
 namespace viewer {
 
-namespace {
-
-constexpr uint32_t kMaxLetters = 2048;
-
-} // namespace
-
 void Renderer::createTargets()
 {
     const VkDevice device = m_device.get();
@@ -58,8 +52,8 @@ void Renderer::createTargets()
     subpass.colorAttachmentCount = 1;
     subpass.pColorAttachments = &colour;
     subpass.pDepthStencilAttachment = &depth;
-    // The first dependency continues the barrier at the beginning of the frame, which has made all
-    // earlier writes available. The second makes the colours visible to copies behind the pass.
+    // The barrier at the beginning of the frame has made all earlier writes available; the first
+    // dependency continues it. The second one makes the colours visible to copies after the pass.
     VkSubpassDependency dependencies[2] = {};
     dependencies[0].srcSubpass = VK_SUBPASS_EXTERNAL;
     dependencies[0].srcStageMask = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -262,8 +256,8 @@ VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment
                                   VkPipelineLayout layout, Cover cover, bool isDepthOnly,
                                   bool isOverlay)
 {
-    // Surfaces that are added to what is behind them, or multiply it, are light themselves. So
-    // lightmaps do not light them.
+    // Surfaces that add to or multiply the colour behind them are light themselves, so lightmaps do
+    // not light them.
     const VkBool32 isLit = cover != Cover::added && cover != Cover::filtered;
     const VkSpecializationMapEntry entry = {0, 0, sizeof isLit};
     const VkSpecializationInfo constants = {1, &entry, sizeof isLit, &isLit};

@@ -12,11 +12,11 @@ using ::require;
 
 namespace {
 
-// A texture has up to two images, a tail and a detailed one. 512 more are for images that are
-// loaded, or wait to be destroyed.
+// A slot is the index of an image's descriptor. A texture has up to two images, a tail and a
+// detailed one. 512 more slots are for images that are being loaded or wait to be destroyed.
 constexpr uint32_t kMaxSlots = 2 * kMaxTextures + 512;
-// Levels of fewer bytes than this form the tail. The packer gives larger levels tiles of their own
-// (kImageTile), and lets smaller ones share tiles.
+// Levels of fewer bytes than this form the tail. It is also the size from which on the packer gives
+// a level tiles of its own (kImageTile); smaller levels share tiles.
 constexpr uint64_t kTailSize = 65536;
 constexpr uint32_t kGreySide = 8; // side of the grey texture, in texels
 
@@ -53,10 +53,11 @@ VkSamplerCreateInfo textureSampler()
 
 } // namespace
 
-Textures::Textures(Device& device, Streaming& streaming, const ResidencySettings& settings)
-    : m_device(device), m_streaming(streaming), m_budget(settings.budget), m_residency(settings),
-      m_sets(device, textureSampler(), device.isBindless() ? 1 : kMaxSlots,
-             device.isBindless() ? kMaxSlots : 1)
+Textures::Textures(Device& device, Streaming& streaming, const ResidencySettings& settings,
+                   const std::string& uastc)
+    : m_device(device), m_streaming(streaming), m_budget(settings.budget), m_uastc(uastc),
+      m_residency(settings), m_sets(device, textureSampler(), device.isBindless() ? 1 : kMaxSlots,
+                                    device.isBindless() ? kMaxSlots : 1)
 {
     for (uint32_t slot = kMaxSlots; slot-- > 0;)
         m_freeSlots.push_back(slot);
@@ -86,11 +87,42 @@ void Textures::makeDefault()
     m_textures.push_back(grey);
 }
 
+// Chooses the format of a texture's images. Returns why the texture cannot be shown, or nothing.
+std::string Textures::chooseFormat(Texture& texture) const
+{
+    SluiceImageInfo& info = texture.info;
+    if (info.depth != 1 || info.layers * info.faces != 1) return "it is not one 2D image";
+    if (std::max(info.width, info.height) >
+        std::min(m_device.properties().limits.maxImageDimension2D, 65535u))
+        return "it is too large for this device";
+    if ((info.flags & SLUICE_IMAGE_TRANSCODE) == 0)
+        return info.format != VK_FORMAT_UNDEFINED && m_device.hasFormat(VkFormat(info.format))
+                   ? ""
+                   : "this device does not sample format " + std::to_string(info.format);
+    // Archives made before version 0.2.0 do not say which channels UASTC blocks hold.
+    const uint32_t channels = info.colourModel != 0 ? info.channel : uint32_t(SLUICE_UASTC_RGBA);
+    const uint32_t choice = (info.flags & SLUICE_IMAGE_SRGB) != 0 ? SLUICE_UASTC_SRGB : 0;
+    const uint32_t features[] = {SLUICE_UASTC_HAS_BC, SLUICE_UASTC_HAS_ASTC, 0};
+    for (uint32_t i = 0; i < 3; ++i) {
+        if (m_uastc != kUastcChoices[0] && m_uastc != kUastcChoices[i + 1]) continue;
+        SluiceUastcFormat formats[SLUICE_UASTC_MAX_FORMATS]; // the best comes first
+        uint32_t count = 0;
+        if (sluiceGetUastcFormats(channels, features[i], choice, formats, &count) != SLUICE_OK)
+            return "its channels are unknown";
+        if (!m_device.hasFormat(VkFormat(formats[0].format))) continue;
+        texture.uastc = formats[0];
+        info.format = formats[0].format;
+        return "";
+    }
+    return "it is UASTC, and this device does not sample " +
+           (m_uastc == kUastcChoices[0] ? "what that can become" : m_uastc);
+}
+
 uint32_t Textures::find(const std::string& name)
 {
     const auto known = m_byName.find(name);
     if (known != m_byName.end()) return known->second;
-    uint32_t& number = m_byName[name]; // 0, the grey texture, so far
+    uint32_t& number = m_byName[name]; // a new name has 0, the grey texture
     const auto asset = m_streaming.textures().find(name);
     if (asset == m_streaming.textures().end() || m_textures.size() == kMaxTextures) return 0;
     Texture texture;
@@ -98,18 +130,18 @@ uint32_t Textures::find(const std::string& name)
     const SluiceArchiveAsset about = m_streaming.asset(asset->second);
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
     require(sluiceGetArchiveImage(&about, &texture.info, levels), name.c_str());
-    const SluiceImageInfo& info = texture.info;
-    const uint32_t largest = std::max(info.width, info.height);
-    if (info.depth != 1 || info.layers * info.faces != 1 || info.format == VK_FORMAT_UNDEFINED ||
-        largest > std::min(m_device.properties().limits.maxImageDimension2D, 65535u) ||
-        !m_device.hasFormat(VkFormat(info.format))) {
-        std::fprintf(stderr, "viewer: %s cannot be sampled here\n", name.c_str());
+    const std::string obstacle = chooseFormat(texture);
+    if (!obstacle.empty()) {
+        std::fprintf(stderr, "viewer: %s is not shown: %s\n", name.c_str(), obstacle.c_str());
         return 0;
     }
+    const SluiceImageInfo& info = texture.info;
     std::vector<uint64_t> bytesFrom(info.levels);
     uint64_t bytes = 0;
     for (uint32_t level = info.levels; level-- > 0;) {
-        bytes += levels[level].decodedSize;
+        SluiceImageLevel made; // its size, which differs from what is packed if UASTC becomes RGBA8
+        require(sluiceGetImageLevel(&info, level, &made), name.c_str());
+        bytes += made.decodedSize;
         bytesFrom[level] = bytes;
         if (levels[level].decodedSize < kTailSize) texture.tailLevel = level;
     }
@@ -171,8 +203,9 @@ std::array<uint32_t, kLevelBands> Textures::byLevel() const
     return counts;
 }
 
-Textures::LevelImage Textures::makeImage(const SluiceImageInfo& info, uint32_t firstLevel)
+Textures::LevelImage Textures::makeImage(const Texture& texture, uint32_t firstLevel)
 {
+    const SluiceImageInfo& info = texture.info;
     if (m_freeSlots.empty()) return {}; // too many images wait for the GPU
     VkImageCreateInfo create = {};
     create.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
@@ -186,7 +219,11 @@ Textures::LevelImage Textures::makeImage(const SluiceImageInfo& info, uint32_t f
     create.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                    VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
     LevelImage made;
-    made.image = m_device.makeImage(create, VK_IMAGE_ASPECT_COLOR_BIT);
+    const uint32_t* const swizzle = texture.uastc.swizzle;
+    made.image =
+        m_device.makeImage(create, VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_VIEW_TYPE_2D,
+                           {VkComponentSwizzle(swizzle[0]), VkComponentSwizzle(swizzle[1]),
+                            VkComponentSwizzle(swizzle[2]), VkComponentSwizzle(swizzle[3])});
     made.firstLevel = firstLevel;
     made.slot = m_freeSlots.back();
     m_freeSlots.pop_back();
@@ -222,7 +259,7 @@ void Textures::raise(uint32_t index, uint32_t level)
 {
     Texture& texture = m_textures[index];
     const uint32_t resident = m_residency.resident(index);
-    texture.coming = makeImage(texture.info, level);
+    texture.coming = makeImage(texture, level);
     if (!texture.coming.isThere()) return;
     // m_residency has planned with the bytes of the levels. The budget is checked once more, since
     // a driver may need more memory for an image.
@@ -234,8 +271,10 @@ void Textures::raise(uint32_t index, uint32_t level)
     image.image = sluiceStreamImageHandle(texture.coming.image.image);
     image.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
     image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
-    // A family for compute alone has no fragment stage. There frames wait for a semaphore instead
-    // (StreamQueue::semaphore).
+    image.format = texture.uastc.format;
+    image.formatFlags = texture.uastc.flags;
+    // The queue of a compute-only family cannot name the fragment stage in a barrier. There, frames
+    // wait for a semaphore instead (StreamQueue::semaphore).
     if (m_device.streamingFamily() == m_device.family()) {
         image.stages = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
         image.accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
@@ -278,7 +317,7 @@ void Textures::lower(uint32_t index, uint32_t level, uint64_t frame)
 {
     Texture& texture = m_textures[index];
     if (level < texture.tailLevel) {
-        LevelImage smaller = makeImage(texture.info, level);
+        LevelImage smaller = makeImage(texture, level);
         if (smaller.isThere() && m_usedBytes <= m_budget) {
             addCopy(texture, smaller);
             retire(texture.detail, frame);
@@ -296,7 +335,8 @@ void Textures::lower(uint32_t index, uint32_t level, uint64_t frame)
     m_counts.lowered += 1;
 }
 
-// Adds to m_copies a copy to `to` of those of its levels that the texture has in memory.
+// Adds to m_copies a copy from the texture's current image into the image `to`, of every level that
+// both have.
 void Textures::addCopy(const Texture& texture, const LevelImage& to)
 {
     const LevelImage& from = texture.current();
@@ -356,13 +396,18 @@ void Textures::ended(const EndedGroup& group)
         m_residency.finished(index, true);
         return;
     }
-    retire(texture.coming, UINT64_MAX); // copies of an earlier frame may still write into it
+    const bool wasLast = texture.coming.firstLevel + 1 == texture.info.levels;
+    retire(texture.coming, UINT64_MAX); // an earlier frame may still copy into this image
     if (group.status == SLUICE_ERROR_CANCELLED) {
         m_residency.finished(index, false);
         m_counts.cancelled += 1;
     } else {
         m_residency.failed(index);
         m_counts.damaged += 1;
+        if (!wasLast || texture.tail.isThere()) return;
+        const SluiceArchiveAsset about = m_streaming.asset(texture.asset);
+        std::fprintf(stderr, "viewer: %.*s is not shown: all its levels are damaged\n",
+                     int(about.nameLength), about.name);
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include <sluice/sluice_uastc.h>
+
 #include "tools/samples/viewer/residency.h"
 #include "tools/samples/viewer/image_sets.h"
 #include "tools/samples/viewer/streaming.h"
@@ -22,17 +24,22 @@ struct TextureEntry {
 };
 
 struct TextureCounts {
-    // How often a texture got finer levels, gave some up, no longer needed levels that were under
-    // way, or had damaged ones.
+    // How often a texture got finer levels (raised), gave some up (lowered), no longer needed
+    // levels that were being loaded, or turned out to have damaged ones.
     uint64_t raised = 0, lowered = 0, cancelled = 0, damaged = 0;
     uint64_t peakBytes = 0; // most bytes of images so far
 };
 
 constexpr uint32_t kMaxTextures = 4096;
+// Formats into which UASTC textures are transcoded. auto: the first of the others that the device
+// can sample.
+constexpr const char* kUastcChoices[] = {"auto", "bc", "astc", "rgba8"};
 
 class Textures {
 public:
-    Textures(Device& device, Streaming& streaming, const ResidencySettings& settings);
+    // `uastc` is the one of kUastcChoices into which textures in UASTC are transcoded.
+    Textures(Device& device, Streaming& streaming, const ResidencySettings& settings,
+             const std::string& uastc);
     ~Textures();
     Textures(const Textures&) = delete;
     Textures& operator=(const Textures&) = delete;
@@ -44,12 +51,12 @@ public:
     void wantEverything(bool isOn);
     bool isSettled() const { return m_residency.isSettled(); }
 
-    // `levels` and `pixels` are what the GPU wrote in `frame`, which has finished, for each
-    // texture.
+    // Takes what the GPU reported in `frame`, which has finished: for each texture an entry of
+    // `levels` and one of `pixels` (FrameResult).
     void feedback(const uint32_t* levels, const uint32_t* pixels, uint64_t frame);
     void ended(const EndedGroup& group);
-    // Makes and destroys images. `commands` must be submitted with `frame`, before its draws. All
-    // frames up to finishedFrame are done.
+    // Makes and destroys images. `commands` get the copies between them, and must be submitted in
+    // `frame` before its draws. All frames up to finishedFrame are done.
     void update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame);
     void writeEntries(TextureEntry* entries) const; // `entries` has room for kMaxTextures
 
@@ -77,7 +84,8 @@ private:
     };
     struct Texture {
         uint32_t asset = 0;
-        SluiceImageInfo info = {};
+        SluiceImageInfo info = {};    // format: that of the images, also if the file has UASTC
+        SluiceUastcFormat uastc = {}; // what UASTC becomes; format 0: the file has no UASTC
         uint32_t tailLevel = 0;
         LevelImage tail, detail; // tail: the levels from tailLevel on; detail: finer levels too
         LevelImage coming;
@@ -94,12 +102,13 @@ private:
     struct Copy {
         VkImage from, to;
         uint32_t fromLevels, toLevels; // number of levels in both images
-        uint32_t levels;               // how many levels, the smallest, to copy
-        uint32_t width, height;        // of the largest level that is copied
+        uint32_t levels;               // how many levels to copy, which are the smallest
+        uint32_t width, height;        // texels of the largest level that is copied
     };
 
     void makeDefault();
-    LevelImage makeImage(const SluiceImageInfo& info, uint32_t firstLevel);
+    std::string chooseFormat(Texture& texture) const;
+    LevelImage makeImage(const Texture& texture, uint32_t firstLevel);
     void destroy(LevelImage& image);
     void retire(LevelImage& image, uint64_t frame);
     void raise(uint32_t index, uint32_t level);
@@ -110,6 +119,7 @@ private:
     Device& m_device;
     Streaming& m_streaming;
     const uint64_t m_budget;
+    const std::string m_uastc;
     bool m_wantsEverything = false;
     Residency m_residency;
     std::map<std::string, uint32_t> m_byName;

@@ -17,17 +17,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// If nothing has changed for this many frames, nothing will: old wants have expired, and every
-// pixel has reported.
+// If nothing has changed for this many frames of a still camera, nothing will change any more: by
+// then every pixel has reported which levels it wants, and levels that were wanted only before the
+// camera stopped are no longer wanted.
 constexpr uint32_t kSettledFrames = ResidencySettings{}.lowerAfter + 3 * kPatterns;
 // The default number of seconds of a flight through one map, and of a tour for each map.
 constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4;
 // How many seconds the viewer waits for maps, textures or groups before it gives up.
 constexpr double kPatience = 300;
-// How many seconds it waits until the load (load.h) takes the right time.
+// How many seconds the viewer waits until the artificial GPU load (load.h) takes the wanted time.
 constexpr double kLoadPatience = 60;
 constexpr std::chrono::nanoseconds kFrameTime(std::nano::den / kStepsPerSecond);
-constexpr uint32_t kTeleportSteps = 30; // from one random jump to the next
+constexpr uint32_t kTeleportSteps = 30; // steps from one random jump to the next
 constexpr uint32_t kMapTeleports = 12;  // random jumps until the map changes
 
 double secondsSince(Clock::time_point begin)
@@ -67,7 +68,7 @@ Viewer::Viewer(const Options& options) : m_options(options)
     }
     ResidencySettings residency;
     residency.budget = uint64_t(options.memoryMiB * 1048576);
-    m_textures = std::make_unique<Textures>(*m_device, *m_streaming, residency);
+    m_textures = std::make_unique<Textures>(*m_device, *m_streaming, residency, options.uastc);
     m_lightmaps = std::make_unique<LightmapSets>(*m_device);
     m_renderer = std::make_unique<Renderer>(*m_device, *m_textures, *m_lightmaps, options.size);
 }
@@ -92,7 +93,7 @@ void Viewer::createDevice()
 
 void Viewer::createStreaming()
 {
-    // On a software device, sluice's plain CPU code is faster than its kernels.
+    // On a software device (a CPU), sluice's plain CPU code is faster than its Vulkan kernels.
     m_decodesOnGpu =
         m_options.context == "gpu" || (m_options.context == "auto" && !m_device->isSoftware());
     StreamingOptions streaming;
@@ -202,8 +203,8 @@ void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
     if (m_queue) takeBatches();
     takeResult(result);
     dispatchEvents();
-    // The semaphore value of the newest batch that has ended. All batches of textures that the
-    // events above have put into use have ended too, since values ascend.
+    // The semaphore value of the newest batch that has ended. This frame has to wait for it: the
+    // events above have put new textures into use, and batches up to this value have loaded them.
     const uint64_t streamed = m_queue ? m_queue->finished() : 0;
     updateMaps();
     const uint64_t frame = m_renderer->frame();
@@ -243,7 +244,7 @@ void Viewer::beginMap(const std::string& name)
                                    name);
 }
 
-// Goes on loading, and frees old maps that no frame uses any more.
+// Continues to load the next map, and frees old maps that no frame uses any more.
 void Viewer::updateMaps()
 {
     const uint64_t finished = m_renderer->finishedFrame();
@@ -321,7 +322,7 @@ void Viewer::flyResident()
             tick(m_map->flight().at(step), 0, true);
         }
     }
-    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the times of the last frames have come
+    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the last frames' GPU times are known
         tick(m_pose, 0, false);
     m_report.batches.resize(batches);
     m_textures->wantEverything(false);
@@ -458,7 +459,7 @@ bool Viewer::run()
         writePicture(m_options.screenshot, m_options.size.width, m_options.size.height,
                      m_renderer->readPixels());
     }
-    fillReport(); // now, since it is about the flight alone
+    fillReport(); // before the comparisons: the report is about the flight alone
     if (m_isOpen && m_options.compares) isGood = compare() && isGood;
     if (m_isOpen && m_options.comparesTimes) flyResident();
     finishGroups();

@@ -18,19 +18,20 @@ namespace viewer {
 
 struct Options {
     std::string archive;
-    std::vector<std::string> maps; // to fly through, one after the other; none: the first one
+    std::vector<std::string> maps; // maps to fly through in this order; empty: the first one
     bool isTour = false;           // fly through all maps
     double seconds = 0;            // length of the whole flight; 0: a default for each map
     uint64_t frames = 0;           // length of the flight in frames, 60 a second; 0: not given
     VkExtent2D size = {1280, 720};
     float budgetMilliseconds = 1;
-    double loadMilliseconds = 0; // GPU time of each frame that stands for a game's own work
-    bool isAsync = false;        // batches are submitted by themselves, beside the frames
+    double loadMilliseconds = 0; // GPU time of the load (load.h) in each frame
+    bool isAsync = false;        // batches are submitted beside the frames (stream_queue.h)
     double memoryMiB = 64;
     std::string context = "auto"; // where sluice decodes: "auto", "gpu" or "cpu"
     uint32_t ringMiB = 64;
     uint32_t threads = 2;
     std::string device, json, page, screenshot;
+    std::string uastc = kUastcChoices[0];
     bool hasWindow = false, hasOverlay = false, isValidated = false, allowsBindless = true;
     bool keepsPace = false;     // draw no more than 60 frames a second, as on a display
     bool comparesTimes = false; // fly once more with everything in memory
@@ -54,7 +55,7 @@ private:
     void createStreaming();
     void chooseMaps();
 
-    // The data of a frame that are known before its times are.
+    // A frame whose GPU times are not known yet, with everything else that is known of it.
     struct PendingSample {
         uint64_t frame;
         SluiceStreamBatch batch;
@@ -106,7 +107,7 @@ private:
     std::deque<PendingSample> m_pending;
     std::vector<FrameSample>* m_samples = nullptr;
     FrameSample m_last = {};
-    float m_batchMilliseconds = 0; // of batches outside frames that ended since the last result
+    float m_batchMilliseconds = 0; // GPU time of batches that ended since the last result
     Pose m_pose;
     bool m_isComparing = false; // if set, no text is drawn, since it would differ between frames
     bool m_isOpen = true;       // false once the window is closed
