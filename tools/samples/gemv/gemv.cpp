@@ -3,8 +3,8 @@
 // two ways:
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
-// The results of both are compared with the product in double precision. Both are timed, beside the
-// product of weights that are in memory as they are: that is what encoded weights cost in time.
+// The results of both are compared with the product in double precision. Both are timed beside a
+// third product, whose weights lie in memory unencoded, to show what the encoding costs in time.
 #include <sluice/sluice_float.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@
 
 namespace {
 
-// The shaders count elements in 32 bits, and are dispatched with at most 65,535 workgroups.
+// The shaders count elements in 32 bits, and a dispatch has at most 65,535 workgroups.
 constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
 constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
 constexpr uint32_t kRowsPerGroup = 4;      // must be kRows of plain.comp
@@ -65,8 +65,8 @@ public:
         m_y = m_gpu.allocate(uint64_t{m_matrix.rows} * 4);
         m_status = m_gpu.allocate((m_matrix.tiles + 2) * 4);
         m_counters = m_gpu.allocate(8);
-        // If a row of the matrix is not a whole number of tiles, a tile may begin and end inside a
-        // row, and has parts of up to this many rows.
+        // sumsPerTile is the most rows of the matrix that have a part in one tile. A tile may begin
+        // and end inside a row unless a row is a whole number of tiles.
         const bool whole = m_matrix.columns % SLUICE_FLOAT_TILE == 0;
         m_push.sumsPerTile = whole ? 1 : (SLUICE_FLOAT_TILE - 1) / m_matrix.columns + 2;
         m_sums = m_gpu.allocate(m_matrix.tiles * m_push.sumsPerTile * 4);
@@ -127,12 +127,15 @@ public:
     }
 
     // Returns the GPU's milliseconds for one product: the median of several runs. A run repeats the
-    // product until about 20 ms have passed, at most 200 times.
+    // product until about 20 ms have passed, at most 200 times. An idle GPU raises its clock only
+    // after about 0.3 s of work, so this much work is done first.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
-        std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN, so that check() finds what is missing
+        std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN: check() finds elements never written
         const double first = run(record, 1);
         const uint32_t products = uint32_t(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
+        for (double busy = first; busy < 300;)
+            busy += std::max(run(record, products) * products, 1.0);
         std::vector<double> times(first < 100 ? 7 : 3);
         for (double& one : times)
             one = run(record, products);
@@ -145,7 +148,7 @@ public:
     {
         return m_counters.as<uint32_t>()[1] + m_status.as<uint32_t>()[m_push.tiles];
     }
-    // Returns x. It is copied as a whole, since the CPU would read device memory word by word.
+    // Returns a copy of x, since the CPU is slow at reading single words of device memory.
     std::vector<float> vector() const
     {
         return {m_x.as<float>(), m_x.as<float>() + m_matrix.columns};
@@ -154,8 +157,9 @@ public:
 private:
     void createPipelines()
     {
-        // These shaders must be compiled for the same form of lane groups (shaders/lib/lanes.glsl)
-        // as those that sluice runs on this device.
+        // sluice's shaders work in groups of 32 lanes, which have several forms
+        // (shaders/lib/lanes.glsl). These shaders must be compiled for the form that sluice uses on
+        // this device.
         const bool emulated = std::strncmp(m_gpu.chosen().tier, "emu", 3) == 0;
         const size_t form = emulated ? 2 : m_gpu.chosen().subgroupSize < 32 ? 1 : 0;
         const Code plains[] = {{plain_native, sizeof plain_native},
@@ -194,12 +198,12 @@ private:
     uint32_t m_plainWorkgroup = 0, m_fusedWorkgroup = 0;
 };
 
-// The product in double precision, and how far a product in single precision may be from it. In
-// single precision, the product of two numbers and each sum that it becomes part of is rounded,
-// with a relative error of 2^-24 each time. Within a tile, fused.comp rounds at most 44 times: 1
-// product, 4 sums of a chain, 32 of the tile's rows of 256 weights, 7 that join chains and lanes.
-// The bound allows 48, one more for each 64 columns (plain.comp adds in two chains per lane), and
-// one more for each tile of a row (sum.comp).
+// The product in double precision, and a bound on the error of the product in single precision.
+// Single precision rounds the product of two numbers and each sum of which it becomes a part, with
+// a relative error of 2^-24 each time. Within a tile, fused.comp rounds at most 44 times: for 1
+// product, for 4 sums in multiplyAdd, for 32 sums over the tile's rows of 256 weights, and for 7
+// sums that join the two chains and the lanes. The bound allows 48 roundings, one more for each 64
+// columns (plain.comp adds in two chains per lane), and one more for each tile of a row (sum.comp).
 struct Reference {
     std::vector<double> y, bound;
 
