@@ -5,8 +5,8 @@
 #include "lib/compat.glsl"
 #include "lib/layout/uastc.h"
 
-// The group of targets that this pipeline is for, SLUICE_UA_GROUP_*. Each has a pipeline of its
-// own, so that none takes the registers and the code of another.
+// The group of targets, SLUICE_UA_GROUP_*, for which this pipeline is compiled. Each group has a
+// pipeline of its own, so that no pipeline needs the registers and the code of the others.
 layout(constant_id = SLUICE_CONSTANT_UASTC_GROUP) const uint kGroup = 0u;
 const uint kThreads = gl_WorkGroupSize.x;
 
@@ -24,6 +24,12 @@ void atomicMaxWord(u64 base, u32 index, u32 value) { atomicMax(WordsOut(base).w[
 u32 atomicTake(u64 base, u32 index) { return atomicExchange(WordsOut(base).w[index], 0u); }
 void deviceMemoryBarrier() { memoryBarrierBuffer(); }
 
+// Workgroups sort blocks by mode with operations of lane groups (kernels/uastc.h). In these two
+// variants, such operations usually need a workgroup of a single lane group (lanes.glsl). Here it
+// has four lane groups, so it does not sort.
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+#define SLUICE_UASTC_SORTS
+#endif
 #include "lib/kernels/uastc.h"
 
 void main() { uastcPiece(p, wgIndex(), kGroup); }

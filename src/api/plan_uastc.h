@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plan of the UASTC transcoder: one dispatch, in which a region has as many workgroups as the
-// largest one may need.
+// The plan of the UASTC transcoder: one dispatch, in which every region gets as many workgroups as
+// a region of maxRegionBlocks blocks needs.
 #pragma once
 
 #include <sluice/sluice_uastc.h>
@@ -12,7 +12,7 @@ namespace sluice {
 
 constexpr uint32_t kNoUastcTarget = ~0u;
 
-// A VkFormat of each target (SLUICE_UA_*), and its twin in sRGB; 0: there is none.
+// A target (SLUICE_UA_*), its VkFormat, and the sRGB variant of that format; 0: there is none.
 struct UastcFormat {
     uint32_t target, format, srgb;
 };
@@ -32,7 +32,7 @@ constexpr uint32_t uastcTarget(uint32_t format, uint32_t flags)
     const bool isAlpha = (flags & SLUICE_UASTC_SECOND_IS_ALPHA) != 0;
     return found == SLUICE_UA_BC5 && isAlpha ? SLUICE_UA_BC5_RA : found;
 }
-// Returns the VkFormat of a target. BC4 and BC5 have none in sRGB.
+// Returns the VkFormat of a target; 0 for BC4 and BC5 in sRGB, which do not exist.
 constexpr uint32_t uastcFormat(uint32_t target, bool isSrgb)
 {
     uint32_t found = 0;
@@ -40,14 +40,14 @@ constexpr uint32_t uastcFormat(uint32_t target, bool isSrgb)
         if (one.target == target) found = isSrgb ? one.srgb : one.format;
     return found;
 }
-// Returns the bytes of 16 texels in a target.
+// Returns the bytes of a block of 4 x 4 texels in a target.
 constexpr uint32_t uastcBytes(uint32_t target)
 {
     return target == SLUICE_UA_RGBA8                                                        ? 64
            : target == SLUICE_UA_BC1 || target == SLUICE_UA_BC4 || target == SLUICE_UA_ETC1 ? 8
                                                                                             : 16;
 }
-// Returns the group of a target, SLUICE_UA_GROUP_*.
+// Returns the group of a target, SLUICE_UA_GROUP_*. The targets of a group share a pipeline.
 constexpr uint32_t uastcGroup(uint32_t target)
 {
     return target < SLUICE_UA_BC1    ? target
@@ -62,8 +62,9 @@ inline bool isUastcInPlace(const SluiceUastcInfo& info)
            info.source.size == info.destination.size;
 }
 
-// The words of all regions, which a command clears as it clears a list of statuses: with the two
-// words of a summary behind them.
+// Returns the number of words of scratch in which kernels count for each region. The command clears
+// them with the kernel that sets status words; scratch has more room, because that kernel also
+// writes a summary of two words behind them.
 inline uint32_t uastcScratchWords(const SluiceUastcInfo& info)
 {
     return info.maxRegionCount * SLUICE_UA_SCRATCH_WORDS;
@@ -74,9 +75,12 @@ inline SluiceRequirements uastcScratch(const SluiceUastcInfo& info)
     return {(uint64_t(uastcScratchWords(info)) + SLUICE_UA_SCRATCH_WORDS) * 4, 16, 0};
 }
 
-// lanes: the invocations of a workgroup; addressOf is as in plan_regions.h.
+// Returns the kernel's parameters. lanes: the invocations of a workgroup. sorts: whether a
+// workgroup sorts its blocks by mode (SLUICE_UASTC_SORTS); an invocation may then transcode several
+// blocks. addressOf(buffer) returns a device address, 0 for an empty range.
 template <typename AddressOf>
-UastcParams uastcParams(const SluiceUastcInfo& info, uint32_t lanes, const AddressOf& addressOf)
+UastcParams uastcParams(const SluiceUastcInfo& info, uint32_t lanes, bool sorts,
+                        const AddressOf& addressOf)
 {
     UastcParams params = {};
     params.regions = pair(addressOf(info.regions));
@@ -92,7 +96,8 @@ UastcParams uastcParams(const SluiceUastcInfo& info, uint32_t lanes, const Addre
     params.regionStride = info.regionStride;
     params.target = uastcTarget(info.format, info.flags);
     params.maxBlocks = info.maxRegionBlocks;
-    params.pieces = (info.maxRegionBlocks + lanes - 1) / lanes;
+    const uint32_t piece = lanes * (sorts ? SLUICE_UA_EACH(uastcGroup(params.target)) : 1);
+    params.pieces = (info.maxRegionBlocks + piece - 1) / piece;
     params.inPlace = isUastcInPlace(info) ? 1 : 0;
     return params;
 }

@@ -19,7 +19,7 @@ SluiceStatus CudaBackend::cmdUastc(SluiceCommands commands, const SluiceUastcInf
     if (error != cudaSuccess || info.maxRegionCount == 0) return statusFrom(error);
     error = enqueueStatus(stream, info.scratch, uastcScratchWords(info));
     if (error != cudaSuccess) return statusFrom(error);
-    return statusFrom(launchUastc(stream, uastcParams(info, kUastcThreads, addressOf),
+    return statusFrom(launchUastc(stream, uastcParams(info, kUastcThreads, true, addressOf),
                                   uastcGroup(uastcTarget(info.format, info.flags))));
 }
 

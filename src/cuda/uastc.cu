@@ -35,6 +35,7 @@ __device__ void deviceMemoryBarrier() { __threadfence(); }
 } // namespace
 } // namespace sluice
 
+#define SLUICE_UASTC_SORTS
 #include "kernels/uastc.h"
 
 namespace sluice {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the UASTC transcoder.
+// Records a UASTC transcode.
 #include <sluice/sluice_uastc.h>
 
 #include "api/plan_uastc.h"
@@ -22,7 +22,8 @@ SluiceStatus VulkanBackend::cmdUastc(SluiceCommands commands, const SluiceUastcI
     if (info.maxRegionCount == 0) return SLUICE_OK;
     m_recorder.status(cmd, info.scratch, uastcScratchWords(info));
     const Pipeline pipeline = pipelines[uastcGroup(uastcTarget(info.format, info.flags))];
-    const UastcParams params = uastcParams(info, m_pipelines.workgroup(pipeline), addressOf());
+    const UastcParams params =
+        uastcParams(info, m_pipelines.workgroup(pipeline), traits().sortsUastc(), addressOf());
     m_recorder.computeBarrier(cmd);
     m_recorder.dispatch(cmd, pipeline, params, uastcWorkgroups(params),
                         {reads(info.regions), reads(info.regionCount), reads(info.source),

@@ -342,6 +342,28 @@ TEST_CASE("stream UASTC: levels that are cut at rows")
     }
 }
 
+TEST_CASE("stream UASTC: several formats in one batch")
+{
+    if (!isVulkan()) return;
+    needUastc(device());
+    Engine engine(device());
+    GpuStreamer streamer(device(), engine, Decoder::gpu);
+    MemoryFile file(makeKtx2(picture()));
+    const SluiceStreamFile opened = streamer.open(file);
+    std::vector<std::unique_ptr<Streamed>> streamed;
+    std::vector<SluiceStreamRequest> requests;
+    for (const uint32_t format : {kBc7, kRgba8, 157u}) { // 157: ASTC
+        streamed.push_back(std::make_unique<Streamed>(engine, opened, picture(), targetOf(format)));
+        streamed.back()->toBuffer();
+        const std::vector<SluiceStreamRequest>& more = streamed.back()->requests;
+        requests.insert(requests.end(), more.begin(), more.end());
+    }
+    CHECK(streamer.waitFor(streamer.submit(requests)).status == SLUICE_OK);
+    for (const auto& one : streamed)
+        one->check();
+    device().checkMessages();
+}
+
 TEST_CASE("stream UASTC: invalid blocks end the group with FORMAT, and all the rest arrives")
 {
     if (!isVulkan()) return;
