@@ -84,6 +84,15 @@ std::string replaceShaders(VulkanBackend& backend, const std::string& folder, bo
     std::map<std::string, Code> shaders;
     const std::string error = readFolder(folder, variant, shaders);
     if (!error.empty()) return error;
+    // A device with "all" pipelines lacks those that are made only if asked for by name.
+    SluicePipelinesInfo named = {};
+    for (const Pipeline pipeline : AllPipelines())
+        if (whole && shaders.count(pipelineRow(pipeline).shader) != 0 &&
+            !backend.pipelines().has(pipeline))
+            named.kernels |= pipelineRow(pipeline).kernels & ~uint32_t(SLUICE_KERNELS_ALL);
+    uint32_t left = 0;
+    if (named.kernels != 0 && backend.createPipelines(named, left) != SLUICE_OK)
+        return "the driver takes not all shaders of the library";
     std::map<std::string, uint32_t> counts;
     for (const Pipeline pipeline : AllPipelines()) {
         const std::string shader = pipelineRow(pipeline).shader;

@@ -3,6 +3,7 @@
 // not.
 #include "tests/support/devices.h"
 #include "tests/support/replaced_shaders.h"
+#include "tests/support/short_runs.h"
 
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,21 @@ TEST_CASE("replaced shaders: those of a folder, and folders of which none can be
     CHECK(replace() == "");
     CHECK(replaced == name + " (1 pipelines replaced)\n");
     CHECK(replaceShaders(backend, folder.path() + "_none", true, replaced) != "");
+}
+
+TEST_CASE("replaced shaders: those of pipelines that are made only if asked for")
+{
+    if (device().backend() != SLUICE_BACKEND_VULKAN) return skipCase("no shaders");
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
+    Device fresh(device().selector(), device().info().tier, 0, SLUICE_KERNELS_FSE);
+    REQUIRE(fresh.isOpen());
+    auto& backend = static_cast<VulkanBackend&>(*fresh.context()->backend);
+    const std::string variant = shaderVariantName(backend.traits().variant);
+    const SpirvFolder folder;
+    folder.write("uastc." + variant + ".spv", own("uastc", backend.traits().variant));
+    std::string replaced;
+    CHECK(replaceShaders(backend, folder.path(), true, replaced) == "");
+    CHECK(replaced.find("uastc." + variant + ".spv (") == 0);
 }
 
 TEST_SUITE_END();
