@@ -73,8 +73,7 @@ private:
 
     const int m_device;
     std::mutex m_mutex;
-    static constexpr uint32_t kMaxStreamers = 64;
-    std::vector<Events> m_events[kMaxStreamers]; // of each streamer: one per batch
+    std::vector<Events> m_events[kMaxStreamers]; // for each streamer, one entry per batch
 };
 
 void CudaGpu::destroy(std::vector<Events>& events)

@@ -14,7 +14,7 @@ namespace sluice::stream {
 struct ImageCopy {
     const SluiceStreamImage* image;
     uint64_t bufferHandle, bufferOffset;
-    uint32_t firstLayer, layerCount; // of the image
+    uint32_t firstLayer, layerCount; // layers of the image
     uint32_t offset[3], extent[3];
 };
 
@@ -32,6 +32,8 @@ constexpr uint32_t kImagesAtOnce = 64;
 struct SluiceStreamGpu {
     virtual ~SluiceStreamGpu() = default;
 
+    static constexpr uint32_t kMaxStreamers = 64; // at the same time
+
     // Called once per streamer, which needs `batches` pairs of timestamps. The functions below take
     // the id that this returns.
     virtual SluiceStatus begin(uint32_t batches, uint32_t& id) = 0;
@@ -42,15 +44,14 @@ struct SluiceStreamGpu {
     virtual void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) = 0;
     virtual bool milliseconds(uint32_t id, uint32_t batch, double& result) = 0;
 
-    // Returns the address that kernels use for the range's first byte. Only called where the GPU
-    // decodes.
+    // Returns the device address of the range's first byte. Called only if the GPU decodes.
     virtual uint64_t address(const SluiceBuffer& buffer) const
     {
         return buffer.handle + buffer.offset;
     }
 
-    // Makes the batch's decodes and copies wait for all earlier work of the queue, and see its
-    // results.
+    // Makes the batch's decodes and copies wait for all earlier work of the queue, and see the
+    // results of that work.
     virtual void barrierBefore(SluiceCommands commands) = 0;
     // Makes the batch's copies wait for its decodes, and see their results.
     virtual void barrierToCopies(SluiceCommands commands) = 0;
@@ -69,9 +70,9 @@ struct SluiceStreamGpu {
     virtual SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
                                       const SluiceBuffer& to) = 0;
 
-    // If true, commands run as soon as they are enqueued. A batch can then not be taken back, and
-    // batchDone reports whether it is complete; the error DEVICE means that it never will be. If
-    // false, a semaphore or the engine reports that a batch is complete.
+    // If true, commands run as soon as they are enqueued, so a batch cannot be taken back.
+    // batchDone then reports whether a batch is complete; its error DEVICE means that the batch
+    // will never be complete. If false, a semaphore or the engine reports that a batch is complete.
     virtual bool isImmediate() const { return false; }
     virtual SluiceStatus batchDone(uint32_t id, uint32_t batch, bool& isDone)
     {
@@ -118,7 +119,7 @@ public:
 
     bool isLost() const { return m_isLost; }
     void lose() { m_isLost = true; }
-    // These return DEVICE on an error, and the device then counts as lost.
+    // The functions below return DEVICE on an error, and the device then counts as lost.
     SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value)
     {
         return noted(m_isLost ? SLUICE_ERROR_DEVICE : m_api->semaphoreValue(semaphore, value));

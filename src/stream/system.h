@@ -9,6 +9,10 @@
 
 namespace sluice::stream {
 
+// The alignment of direct reads where the system does not report one, and the most that is used. A
+// page is enough everywhere.
+constexpr uint32_t kUsualAlignment = 4096, kMaxAlignment = 65536;
+
 struct FileStatus {
     bool isRegular = false;
     uint64_t size = 0;
@@ -52,7 +56,7 @@ protected:
 
 const System& operatingSystem();
 
-// The errno for a path that refers to another file by now.
+// The errno for a path that no longer refers to the file that was opened first.
 extern const int kOtherFileError;
 
 // An event is a descriptor that is readable while it is set. openEvent returns -1 where the system
@@ -67,7 +71,8 @@ void closeEvent(int event);
 void* mapMemory(uint64_t size, uint64_t alignment);
 void unmapMemory(void* memory, uint64_t size);
 
-// Does what sluiceCreateStreamer does, with another system, which outlives the streamer.
+// Does what sluiceCreateStreamer does, but makes system calls through `system`, which must outlive
+// the streamer.
 SluiceStatus createStreamer(const SluiceStreamerInfo* info, const System& system,
                             SluiceStreamer* streamer);
 

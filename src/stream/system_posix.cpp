@@ -12,17 +12,6 @@
 #endif
 
 namespace sluice::stream {
-namespace {
-
-#ifdef __linux__
-// The alignment of direct reads where the kernel does not report one. A page is enough everywhere.
-constexpr uint32_t kUsualAlignment = 4096;
-#ifdef STATX_DIOALIGN
-constexpr uint32_t kMaxAlignment = 65536;
-#endif
-#endif
-
-} // namespace
 
 const int kOtherFileError = ESTALE;
 

@@ -13,7 +13,6 @@
 namespace sluice::stream {
 namespace {
 
-constexpr uint32_t kUsualAlignment = 4096, kMaxAlignment = 65536;
 constexpr uint64_t kLargestRead = uint64_t(1) << 30;
 
 HANDLE handleOf(int descriptor) { return reinterpret_cast<HANDLE>(intptr_t(descriptor)); }
@@ -41,7 +40,7 @@ public:
     CompletionPort& operator=(const CompletionPort&) = delete;
 
     // Binds a file to the port. With the mode that is set here, a read that completes at once, for
-    // example from the cache, queues no packet.
+    // example from the cache, queues no completion packet.
     bool bind(HANDLE file)
     {
         return m_port != nullptr &&
@@ -54,7 +53,7 @@ private:
     struct Request : OVERLAPPED {
         Request() : OVERLAPPED() {}
         Read* read = nullptr;
-        uint32_t* pending = nullptr; // reads under way of the same readAll
+        uint32_t* pending = nullptr; // number of reads under way of the same readAll
     };
 
     static bool begin(Request& request);
@@ -66,7 +65,7 @@ private:
     bool m_isWatched = false; // a thread waits on the port
 };
 
-// Returns false if the read has completed already.
+// Begins a read. Returns false if it has completed already.
 bool CompletionPort::begin(Request& request)
 {
     Read& read = *request.read;

@@ -67,14 +67,13 @@ private:
 #define SLUICE_MEMBER(name) PFN_vk##name m_##name = nullptr;
     SLUICE_STREAM_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
-    // NULL on devices without it, where only the CPU decodes.
+    // NULL on devices without buffer addresses, where only the CPU decodes.
     PFN_vkGetBufferDeviceAddress m_getBufferDeviceAddress = nullptr;
     VkDevice m_device = VK_NULL_HANDLE;
     double m_period = 0; // milliseconds per tick; 0: the queue has no timestamps
     uint64_t m_mask = 0;
     bool m_hasCompute = false;
     std::mutex m_mutex;
-    static constexpr uint32_t kMaxStreamers = 64;
     VkQueryPool m_pools[kMaxStreamers] = {};
     bool m_isTaken[kMaxStreamers] = {};
 };
@@ -112,7 +111,7 @@ SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_p
     VkPhysicalDeviceProperties properties = {};
     getProperties(info.physicalDevice, &properties);
     gpu->m_hasCompute = (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-    // Queues that support only transfers cannot reset a query pool.
+    // Queues that support only transfers cannot reset a query pool, so they get no timestamps.
     const bool resets = (family.queueFlags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) != 0;
     const uint32_t bits = resets ? family.timestampValidBits : 0;
     if (bits != 0) {
@@ -229,7 +228,8 @@ VkImageMemoryBarrier VulkanGpu::imageBarrier(const SluiceStreamImage& image) con
 void VulkanGpu::beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
                             uint32_t count)
 {
-    // Nothing uses layers whose contents are discarded, so their barrier waits for nothing.
+    // Nothing uses layers whose contents are discarded, so they get a barrier that waits for
+    // nothing. The other layers get a second barrier.
     for (const bool isDiscarded : {true, false}) {
         VkImageMemoryBarrier barriers[kImagesAtOnce];
         uint32_t barrierCount = 0;

@@ -3,6 +3,8 @@
 #include <regex>
 #include <algorithm>
 
+#include <zstd.h>
+
 #include "tests/tool/json_schema.h"
 #include "tests/tool/tool_run.h"
 
@@ -28,6 +30,53 @@ TEST_CASE("tool: the benchmark's rows of decoders")
     tool.damage("s.sluice");
     // Wrong bytes give no figures.
     CHECK(tool.onCpu("bench -q --filter gstd --input s.sluice") == 3);
+}
+
+TEST_CASE("tool: the benchmark's rows of the frames of a Zstandard file")
+{
+    Tool tool;
+    const auto frame = [](const std::string& bytes, bool hasSize, const std::string& dictionary) {
+        ZSTD_CCtx* const context = ZSTD_createCCtx();
+        ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, hasSize ? 1 : 0);
+        ZSTD_CCtx_loadDictionary(context, dictionary.data(), dictionary.size());
+        std::string out(ZSTD_compressBound(bytes.size()), 0);
+        out.resize(ZSTD_compress2(context, out.data(), out.size(), bytes.data(), bytes.size()));
+        ZSTD_freeCCtx(context);
+        return out;
+    };
+    const std::string skippable("\x50\x2a\x4d\x18\3\0\0\0abc", 11),
+        good = skippable + frame(picture(), true, "") + frame("", true, "") + skippable +
+               frame(sound(), false, "");
+    tool.write("x.zst", good);
+    // Also without a filter, which an archive needs for these rows.
+    for (const char* filter : {"--filter zstd", "--filter =zstd,=copy", "--seconds 5"}) {
+        REQUIRE(tool("bench -q --device cpu --input x.zst --json - " + std::string(filter)) == 0);
+        const std::string rows = tool.output(), row = rows.substr(rows.find("\"zstd\""));
+        CHECK(numberAfter(row, "bytes") == picture().size() + sound().size());
+        CHECK(contains(row, "\"input\": \"x.zst\""));
+    }
+    const auto refused = [&](const std::string& file, int code, const std::string& message) {
+        tool.write("bad.zst", file);
+        CHECK(tool.onCpu("bench -q --filter zstd --input bad.zst") == code);
+        CHECK_MESSAGE(contains(tool.errors(), message), tool.errors());
+    };
+    refused(skippable, 3, "holds no frame with content");
+    refused(good.substr(0, good.size() - 1), 3, "frame 4 at byte ");
+    refused(good + "more", 3, "frame 5 at byte ");
+    const std::string head("\x28\xb5\x2f\xfd", 4), block("\x09\0\0x", 4);
+    refused(head + std::string("\x21\7\1", 3) + block, 5, "needs the dictionary 7");
+    // These frames are larger than a region may be: one says so, one has too many blocks, one is so
+    // without a word.
+    const std::string most = ": frame 0 at byte 0 has more than ";
+    refused(head + std::string("\xa0\0\0\0\x40", 5) + block, 5, most + "1073479680 bytes");
+    std::string bomb = head + std::string("\0\x58", 2), many = head + std::string("\x20\0", 2);
+    for (uint32_t i = 0; i < 8192; ++i)
+        bomb += std::string("\x02\0\x10z", 4);
+    refused(bomb + block, 5, most + "1073479680 bytes");
+    for (uint32_t i = 0; i < 4096; ++i)
+        many += std::string("\0\0\0", 3);
+    refused(many + std::string("\1\0\0", 3), 5, most + "4096 blocks");
+    CHECK(tool.onCpu("bench -q --filter scan --input x.zst") == 3);
 }
 
 TEST_CASE("tool: the benchmark's JSON keeps to its schema, whose members the page lists")

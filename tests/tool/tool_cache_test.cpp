@@ -76,8 +76,9 @@ TEST_CASE("tool cache: the archive is the same, and the second run finds every f
 {
     const Tool tool;
     writeTree(tool);
-    for (const char* options : {"-l 3", "-l 9", "-c gdeflate -l 4", "-c huff", "-c store",
-                                "-l 3 --images", "-l 3 --tile-size 64 -j 3", "-c zstd -l 2"}) {
+    for (const char* options :
+         {"-l 3", "-l 9", "-c gdeflate -l 4", "-c huff", "-c store", "-l 3 --images",
+          "-l 3 --tile-size 64 -j 3", "-c zstd -l 2", "-c zstd -l 2 --tile-size 160"}) {
         const std::string with = std::string(options) + " --cache cache -v ";
         REQUIRE(tool("pack -f -o plain.sluice " + std::string(options) + " a") == 0);
         REQUIRE(tool("pack -f -o one.sluice " + with + "a") == 0);

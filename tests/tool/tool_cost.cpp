@@ -8,11 +8,6 @@
 namespace sluice::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kMostMemory = uint64_t(4) << 30; // this includes the sanitizer's own memory
-#else
-constexpr uint64_t kMostMemory = uint64_t(512) << 20;
-#endif
 constexpr double kMostSeconds = kSlow ? 200 : 20; // of one core's time
 
 } // namespace

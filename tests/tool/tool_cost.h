@@ -6,6 +6,12 @@
 
 namespace sluice::test {
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t kMostMemory = uint64_t(4) << 30; // this includes the sanitizer's own memory
+#else
+constexpr uint64_t kMostMemory = uint64_t(512) << 20;
+#endif
+
 struct Cost {
     int code = -1;
     double seconds = 0; // of one core's time

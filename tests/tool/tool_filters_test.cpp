@@ -6,6 +6,8 @@
 #include <set>
 
 #include "formats/archive_layout.h"
+#include "formats/zstd.h"
+#include "tests/support/packed_archives.h"
 #include "tests/support/short_runs.h"
 #include "tests/tool/tool_run.h"
 
@@ -159,10 +161,68 @@ TEST_CASE("tool: filters are chosen, forced and forbidden")
     }
     CHECK(tool("pack -o x.sluice -c gdeflate --filters planes f") == 1);
     CHECK(tool("pack -o x.sluice -c store --filters none f") == 1);
-    CHECK(contains(tool.errors(), "--filters is for -c gstd"));
+    CHECK(contains(tool.errors(), "--filters is for -c gstd and -c zstd"));
     CHECK_FALSE(tool.has("x.sluice"));
     CHECK(tool("pack -j 1 -o one.sluice f") == 0);
     CHECK(tool.read("one.sluice") == tool.read("auto.sluice"));
+}
+
+TEST_CASE("tool: frames of Zstandard have filters, in short blocks")
+{
+    Tool tool;
+    tool.write("f/picture.tga", picture());
+    tool.write("f/sound.wav", sound());
+    tool.write("f/text", std::string(3000, 'x') + "y");
+    const auto size = [&](const std::string& options) {
+        REQUIRE(tool("pack -f -q -o x.sluice -c zstd " + options + " f") == 0);
+        CHECK(tool.onCpu("verify --compare . x.sluice") == 0);
+        CHECK(tool.onCpu("unpack -f -q x.sluice -C out") == 0);
+        for (const char* name : {"f/picture.tga", "f/sound.wav", "f/text"})
+            CHECK((tool.read(std::string("out/") + name) == tool.read(name)));
+        REQUIRE(tool("info --json x.sluice") == 0);
+        const std::string file = tool.read("x.sluice");
+        const Bytes archive(file.begin(), file.end());
+        const ParsedArchive parsed(archive);
+        for (const uint32_t asset : {0u, 1u, 2u}) {
+            for (const SluiceArchiveTile& tile : parsed.records(asset)) {
+                if (tile.codec != SLUICE_CODEC_ZSTD) continue;
+                zstd::StructureReader reader(parsed.extent(asset) + tile.offset, tile.storedSize,
+                                             tile.size, {});
+                for (zstd::Block block; reader.next(block);)
+                    CHECK(block.sequences <= 2100);
+                CHECK(reader.blocks() != 0);
+            }
+        }
+        return file.size();
+    };
+    for (const std::string level : {"1", "9", "12"}) {
+        const size_t none = size("--filters none -l " + level);
+        CHECK(filtersIn(tool.output()).empty());
+        const size_t chosen = size("-l " + level);
+        CHECK(filtersIn(tool.output()).size() >= 2);
+        CHECK(contains(tool.output(), "\"filteredTiles\": 0")); // of the text
+        CHECK(chosen < none * 9 / 10);
+    }
+    size("-l 1 --filters up,planes");
+    CHECK((filtersIn(tool.output()) == std::set<std::string>{"planes", "up"}));
+    size("-l 1 --filters no-planes");
+    CHECK(filtersIn(tool.output()).count("planes") == 0);
+    CHECK_FALSE(filtersIn(tool.output()).empty());
+    CHECK(tool("pack -o y.sluice -c zstd --filters nonsense f") == 1);
+
+    // Where the filter is doubtful, frames of each tile with and without it are compared: noise in
+    // four colours is not filtered, and an image whose levels are filtered keeps its format.
+    std::string dots = noise(96000);
+    for (char& dot : dots)
+        dot = char(dot & 3);
+    tool.write("noise.tga", picture().substr(0, 18) + dots);
+    REQUIRE(tool("pack -o noise.sluice -c zstd noise.tga") == 0);
+    REQUIRE(tool("info --json noise.sluice") == 0);
+    CHECK(contains(tool.output(), "\"filteredTiles\": 0"));
+    REQUIRE(tool("pack -o images.sluice -c zstd --images f/picture.tga") == 0);
+    REQUIRE(tool("info --json images.sluice") == 0);
+    CHECK_FALSE(filtersIn(tool.output()).empty());
+    CHECK(tool.onCpu("verify images.sluice") == 0);
 }
 
 TEST_CASE("tool: a file above 1 GiB gets no filters, and pack says so" *
@@ -278,10 +338,17 @@ TEST_CASE("tool: tiles with filters are decoded and checked on the device")
     Tool tool;
     tool.write("f/picture.tga", picture());
     tool.write("f/sound.wav", sound());
-    REQUIRE(tool("pack -l 3 --filters difference,planes,up f -o f.sluice") == 0);
-    CHECK(tool("verify f.sluice --compare ." + onDevice()) == 0);
-    tool.damage("f.sluice");
-    CHECK(tool("verify f.sluice" + onDevice()) == 3);
+    for (const char* codec : {"gstd", "zstd"}) {
+        CAPTURE(codec);
+        REQUIRE(tool("pack -f -l 3 --filters difference,planes,up f -o f.sluice -c " +
+                     std::string(codec)) == 0);
+        CHECK(tool("verify f.sluice --compare ." + onDevice()) == 0);
+        CHECK(tool("unpack -f f.sluice -C out" + onDevice()) == 0);
+        CHECK((tool.read("out/f/picture.tga") == picture()));
+        CHECK((tool.read("out/f/sound.wav") == sound()));
+        tool.damage("f.sluice");
+        CHECK(tool("verify f.sluice" + onDevice()) == 3);
+    }
 }
 
 TEST_SUITE_END();

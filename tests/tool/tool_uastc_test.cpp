@@ -109,11 +109,12 @@ TEST_CASE("tool: unpack --as writes UASTC as KTX2 files of other formats")
     REQUIRE(tool("pack --images -o a.sluice in") == 0);
     const std::pair<const char*, const UastcTarget*> formats[] = {
         {"bc7", &kUastcTargets[0]}, {"astc", &kUastcTargets[1]}, {"rgba8", &kUastcTargets[2]}};
-    for (const auto& [name, target] : formats) {
+    for (const auto& format : formats) {
+        const char* const name = format.first;
         CAPTURE(name);
         REQUIRE(tool.onCpu("unpack -f a.sluice -C out --as " + std::string(name)) == 0);
         CHECK(tool.errors().empty());
-        checkTranscoded(bytesIn(tool, "out/in/a.ktx2"), image, *target);
+        checkTranscoded(bytesIn(tool, "out/in/a.ktx2"), image, *format.second);
         CHECK(tool.read("out/in/b.txt") == "text");
         REQUIRE(tool.onCpu("unpack a.sluice in/a.ktx2 -o - --as " + std::string(name)) == 0);
         CHECK(tool.output() == tool.read("out/in/a.ktx2"));

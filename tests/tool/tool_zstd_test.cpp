@@ -4,6 +4,7 @@
 
 #include "formats/little_endian.h"
 #include "tests/support/devices.h"
+#include "tests/support/short_runs.h"
 #include "tests/support/zstd_decode.h"
 #include "tests/tool/tool_cost.h"
 #include "test_paths.h"
@@ -149,8 +150,10 @@ TEST_CASE("tool zstd: where the output goes")
     CHECK(tool("unpack d/a.txt.zst --list") == 1);
     CHECK(tool("verify d/a.txt.zst --compare d") == 1);
     CHECK(tool("info d/a.txt.zst --html page") == 1);
-    CHECK(tool("verify d/a.txt.zst --device vulkan") == 5);
     CHECK(tool("verify d/a.txt.zst --device cpu --tier fast") == 0);
+    CHECK(tool("verify d/a.txt.zst --device cpu --tier ref") == 1);
+    CHECK(tool("verify d/a.txt.zst --device nonsense") == 1);
+    CHECK(tool("verify d/a.txt.zst --device vulkan:99") == 4); // as for archives
     REQUIRE(tool("pack -o x.sluice d") == 0);
     CHECK(tool("verify x.sluice --dictionary d/plain") == 1);
     CHECK(tool("verify x.sluice d/a.txt.zst") == 1);
@@ -380,7 +383,7 @@ TEST_CASE("tool zstd: a file that is cut at any byte, and third parties' vectors
     }
 }
 
-TEST_CASE("tool zstd: damaged files give the right bytes or none")
+TEST_CASE("tool zstd: damaged files give the right bytes or none, in bounded memory")
 {
     Folder tool;
     std::mt19937 random = makeRandom(895);
@@ -391,6 +394,7 @@ TEST_CASE("tool zstd: damaged files give the right bytes or none")
         seekable({bytes, "end"}, true)};
     uint32_t good = 0;
     const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
+    const uint64_t least = costOf(tool, "--version").bytes; // as checkCost() says
     for (uint32_t i = 0; i < total; ++i) {
         CAPTURE(i);
         std::string file = files[i % std::size(files)];
@@ -400,8 +404,10 @@ TEST_CASE("tool zstd: damaged files give the right bytes or none")
         }
         if (random() % 8 == 0) file.resize(4 + random() % (file.size() - 4));
         tool.write("x.zst", file);
-        const int code = tool("unpack x.zst -o x");
+        const Cost cost = costOf(tool, "unpack x.zst -o x");
+        const int code = cost.code;
         REQUIRE(code >= 0);
+        CHECK(cost.bytes < kMostMemory + least);
         CHECK(tool.has("x") == (code == 0));
         CHECK((code == 0 || code == 3 || code == 5));
         if (code != 0) continue;
@@ -410,6 +416,8 @@ TEST_CASE("tool zstd: damaged files give the right bytes or none")
         const ZstdDecoded decoded = decodeZstd(Bytes(file.begin(), file.end()), got.size());
         CHECK(decoded.outcome.status == SLUICE_TILE_OK);
         CHECK((decoded.bytes == Bytes(got.begin(), got.end())));
+        const LibzstdDecoded other = decodeByLibzstd(Bytes(file.begin(), file.end()), got.size());
+        if (other.error == ZSTD_error_no_error) CHECK((other.bytes == decoded.bytes));
         fs::remove(tool.path / "x");
     }
     CHECK(good > 0);
@@ -468,3 +476,84 @@ TEST_CASE("tool zstd cost: bombs, many frames, many blocks")
     };
     CHECK(secondsWith(9000) < 4 * secondsWith(90) + 0.5);
 }
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("tool zstd: a device gives the bytes, messages and exit codes of the CPU")
+{
+    if (device().backend() == SLUICE_BACKEND_CPU || skipsSlowCompiler() || skipsOtherSizes())
+        return;
+    Folder tool;
+    const auto isSame = [&](const std::string& arguments, int code) {
+        CAPTURE(arguments);
+        CHECK(tool(arguments) == code);
+        const std::string output = tool.output(), errors = tool.errors();
+        CHECK(tool(arguments + onDevice()) == code);
+        CHECK((tool.output() == output));
+        CHECK(tool.errors() == errors);
+    };
+    const std::string dictionary = sound().substr(0, 5000), bytes = picture() + sound();
+    tool.write("dictionary", dictionary);
+    std::string many, contents;
+    for (uint32_t i = 0; i < 200; ++i) {
+        const std::string part = bytes.substr(0, i % 50 == 0 ? bytes.size() : i * i % 7000);
+        if (i % 7 == 0) many += skippable(i % 16, part.substr(0, i));
+        many += compress(part, {int(i % 5), i % 2 == 0, i % 3 != 0});
+        contents += part;
+    }
+    const std::pair<std::string, std::string> files[] = {
+        {contents, many},
+        {"", skippable(3, "nothing but this")},
+        {bytes + "end", seekable({bytes, "", "end"}, true)},
+        {bytes, compress(bytes, {3, true, false, 0, dictionary})}};
+    for (const auto& [content, file] : files) {
+        tool.write("x.zst", file);
+        isSame("verify x.zst -D dictionary", 0);
+        isSame("unpack x.zst -D dictionary -o -", 0);
+        CHECK((tool.output() == content));
+        REQUIRE(tool("unpack -f x.zst -D dictionary" + onDevice()) == 0);
+        CHECK((tool.read("x") == content));
+    }
+
+    // Damage of every kind, in frames whose lengths still say where the next one begins.
+    std::mt19937 random = makeRandom(896);
+    const std::string good[] = {
+        compress(bytes, {3, true}), compress(bytes.substr(0, 3000), {19, true}),
+        compress(noise(300), {3, true}), compress(std::string(5000, 'r'), {3, true, false})};
+    std::string damaged;
+    uint32_t frames = 0, changed = 0;
+    for (; frames < 100; ++frames) {
+        std::string frame = good[frames % std::size(good)];
+        const std::string before = frame;
+        frame[6 + random() % (frame.size() - 6)] ^= char(1u << random() % 8);
+        const bool keeps = frames % 3 != 0 &&
+                           ZSTD_findFrameCompressedSize(frame.data(), frame.size()) == frame.size();
+        damaged += keeps ? frame : before;
+        changed += keeps ? 1 : 0;
+    }
+    CHECK(changed > 20);
+    tool.write("x.zst", damaged);
+    isSame("verify --keep-going x.zst", 3);
+    CHECK(contains(tool.errors(), " frames are not right"));
+    isSame("verify x.zst", 3);
+    isSame("unpack x.zst -o -", 3);
+    isSame("unpack --keep-going x.zst -o -", 3);
+    isSame("unpack x.zst -o damaged", 3);
+    CHECK_FALSE(tool.has("damaged"));
+    CHECK_FALSE(tool.hasTemporaries());
+    tool.write("x.zst", kMagic + le(0x21 | 7 << 8 | 1 << 16, 3) + le(9, 3) + "x");
+    isSame("verify x.zst", 5);
+    // A checksum that only the table of a seekable file has.
+    std::string table = seekable({bytes, "", "end"}, true);
+    table[table.size() - 9 - 12 - 1] ^= 1; // of the second frame
+    tool.write("x.zst", table);
+    isSame("verify x.zst", 3);
+    CHECK(contains(tool.errors(), "x.zst: frame 1 at byte "));
+    // Larger than a batch of a software device.
+    tool.write("x.zst", compress("before") + bomb(true) + compress("behind"));
+    REQUIRE(tool("unpack -f x.zst" + onDevice()) == 0);
+    CHECK((tool.read("x") == "before" + std::string(1000 << 17, 'b') + "behind"));
+    CHECK(contains(tool.errors(), "too large for a batch") == isSoftware());
+}
+
+TEST_SUITE_END();

@@ -18,13 +18,13 @@
 #include "tools/bench/peers.h"
 #include "tools/bench/rows.h"
 #include "tools/bench/stream/stream.h"
-#include "tools/common/files.h"
+#include "tools/common/zstd_file.h"
 
 namespace sluice {
 namespace {
 
-// CUB, the peer of our primitives, needs CUDA. For a Vulkan device, opens the CUDA device of the
-// same name, on which CUB then runs; null if there is none.
+// Our primitives are compared with CUB, which needs CUDA. For a Vulkan device, opens the CUDA
+// device of the same name, on which CUB then runs. Returns null if there is none.
 std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
 {
     if (!cubIsBuiltIn() || device.backend() != SLUICE_BACKEND_VULKAN || !device.isGpu())
@@ -57,8 +57,8 @@ constexpr uint32_t kTileKernels =
 constexpr struct {
     const char* name;
     uint32_t uses; // set of SluiceKernels that it needs
-    // About how many rows and variants the budget must provide for. 0 rows: the kernel is measured
-    // together with another one, or only if a filter names it.
+    // About how many rows and variants the kernel has, by which the budget shares out the time. 0
+    // rows: the kernel is measured together with another one, or only if a filter names it.
     uint32_t rows, variants;
 } kKernels[] = {{"copy", 0, 0, 1},
                 {"scan", SLUICE_KERNELS_SCAN, 6, 1},
@@ -89,7 +89,8 @@ constexpr struct {
                 {"gstd filters", kGstdKernels, 0, 1},
                 {"gstd passes", kGstdKernels, 0, 1},
                 {"filter", kGstdKernels, 0, 1},
-                // Only if a filter names it, because its pipelines are not among all others.
+                // zstd and uastc are measured only if a filter names them: their pipelines are not
+                // part of SLUICE_KERNELS_ALL.
                 {"zstd", SLUICE_KERNELS_ZSTD, 0, 1},
                 {"uastc", SLUICE_KERNELS_UASTC, 0, 1},
                 {"fse tables", SLUICE_KERNELS_FSE, 10, 1},
@@ -111,11 +112,12 @@ constexpr struct {
                 {"stream latency", kTileKernels, 0, 1},
                 {"stream batches", kTileKernels, 0, 1},
                 {"stream cancel", kTileKernels, 0, 1},
-                // Only if a filter names it, because it does not show changes of speed.
+                // Measured only if a filter names it: worst cases do not show whether code became
+                // faster.
                 {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT, 0, 1}};
 
-// Returns the filters in lower case, and in the spelling of the table: DFloat11 has a shorter name
-// there, and "stream" must not match "tile streams".
+// Returns the filters in lower case and in the spelling of kKernels, where DFloat11 has a shorter
+// name. "stream" becomes "stream ", so that it does not match "tile streams".
 std::vector<std::string> plainFilters(std::vector<std::string> filters)
 {
     for (std::string& filter : filters) {
@@ -147,12 +149,12 @@ uint32_t kernelsOf(const Wanted& wanted)
     uint32_t uses = 0;
     for (const auto& kernel : kKernels)
         uses |= wanted(kernel.name) ? kernel.uses : 0;
-    return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would mean all
+    return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would mean all pipelines
 }
 
-// Makes the pipelines of the kernels that begin with one of these prefixes. This happens just
-// before they are measured, since compiling takes long if the driver has nothing cached. Returns
-// false if the time is over, so that these kernels cannot be measured.
+// Makes the pipelines of the wanted kernels whose names begin with one of these prefixes. The
+// caller does so just before it measures these kernels, since compiling takes long if the driver
+// has nothing cached. Returns false if no time is left to measure them.
 bool makePipelines(const BenchDevice& device, const Wanted& wanted,
                    const std::vector<const char*>& prefixes, BenchReport& report)
 {
@@ -167,8 +169,8 @@ bool makePipelines(const BenchDevice& device, const Wanted& wanted,
     return true;
 }
 
-// Returns whether to measure the CPU's decoders: if the device is the CPU, or if filters are given
-// and one names them.
+// Returns true if the CPU's decoders are to be measured: the device is the CPU, or a filter names
+// them.
 bool wantsCpuDecode(const BenchDevice& device, const Wanted& wanted, bool isFiltered)
 {
     return wanted("cpu decode") && (device.backend() == SLUICE_BACKEND_CPU || isFiltered);
@@ -196,7 +198,7 @@ void checkFilters(const std::vector<std::string>& filters)
 }
 
 // Returns how many bytes of made-up data can be packed in 1/16 of the time that is left. With
-// hasPeers, the encoders of the peers pack them too, in that time.
+// hasPeers, the encoders of the peers must pack the same data within that time, too.
 uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
                     const Budget& budget)
 {
@@ -231,6 +233,13 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
         options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         bool any = false;
+        // Standard input can be read only once, so it is not looked at here.
+        const bool isNamed = !input.empty() && input != "-";
+        if (wanted("zstd") && isNamed && ZstdFile::recognises(InputFile(input))) {
+            if (makePipelines(device, wanted, {"zstd"}, report))
+                benchZstdFile(device, input, report);
+            continue;
+        }
         const auto load = [&](const char* codec, uint32_t decodeSpeed) {
             report.showStep(std::string("packing for ") + codec);
             const uint64_t limit = input.empty() ? madeUpSize(device, codec, cpu, report.budget())
@@ -297,7 +306,7 @@ void benchPrimitives(const BenchDevice& device, const BenchDevice* twin, const W
     if (wanted("fse tables")) benchFse(device, cuda, report);
 }
 
-// Default limit of a run of everything, which the last row may exceed a little.
+// Default time limit of a run without filters and inputs. The last row may exceed it a little.
 constexpr double kWholeSeconds = 40;
 constexpr double kBriefSeconds = 300; // under a shorter limit, less data is used
 
@@ -335,9 +344,9 @@ int runBench(const BenchOptions& options)
                                                    : 0));
     BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue, options.tuning);
     if (report.budget().isLimited() && report.budget().seconds() < kBriefSeconds) device.setBrief();
-    // The CUDA context also keeps up the clocks of a GPU that is measured by Vulkan. Without it, an
-    // H200 (driver 580) falls from 1,980 to 345 MHz whenever it idles, for example while the CPU
-    // checks a result; the next measurement then took two to four times too long.
+    // The twin's CUDA context also keeps the GPU's clocks high while Vulkan is measured. Without
+    // it, an H200 (driver 580) falls from 1,980 to 345 MHz whenever it idles, for example while the
+    // CPU checks a result; the next measurement then took two to four times too long.
     const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
     expectRows(device, wanted, !options.inputs.empty(), report.budget());
     report.printHeader(device);
@@ -346,8 +355,8 @@ int runBench(const BenchOptions& options)
     benchPrimitives(device, twin.get(), wanted, report);
     if (!filters.empty() && wanted("uastc") && makePipelines(device, wanted, {"uastc"}, report))
         benchUastc(device, report);
-    // These rows have no shares in the budget: it decides once whether there is time for all of
-    // them.
+    // Budget::expect() announces no rows of "worst" and "stream", so time is not divided among
+    // them: hasTime() is asked only once, before the first row.
     if (!filters.empty() && wanted("worst") && report.hasTime("worst", "") &&
         makePipelines(device, wanted, {"worst"}, report))
         benchWorst(device, report);

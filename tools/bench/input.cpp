@@ -59,6 +59,7 @@ Bytes packed(const Bytes& bytes, const Codec& codec, uint32_t decodeSpeed)
     info.decodeSpeed = decodeSpeed;
     info.threadCount = threadCount(0);
     PackOptions options;
+    options.codec = codec.name;
     options.level = kLevel;
     const PackPlan plan = codec.plan(InputFile("input", bytes), options);
     SluiceArchiveAssetInfo asset = {};
@@ -107,7 +108,7 @@ Bytes makeUpContent(size_t size)
         float position = 0;
         uint8_t pixel[3] = {128, 128, 128};
         while (out.size() < end) {
-            if (kind == 0) { // text-like: words, most of them from the first 256
+            if (kind == 0) { // text: words, most of them from the 256 most frequent
                 const uint32_t rank = below(4096);
                 const std::string& word = words[rank % 7 == 0 ? rank : rank % 256];
                 out.insert(out.end(), word.begin(), word.end());

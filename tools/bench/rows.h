@@ -27,16 +27,16 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
                    BenchReport& report);
 
 void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
-// tilesAtOnce has one or more values of SluiceGstdInfo::tilesAtOnce; each gives rows of its own.
+// tilesAtOnce has the values of SluiceGstdInfo::tilesAtOnce to measure; each gives rows of its own.
 void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnce,
                const Wanted& wanted, BenchReport& report);
 // These measure the float codec with made-up weights of each type, or with the weights of a file.
-// The second returns false if the file has none.
+// benchFloatFile returns false if the file has none.
 void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
 bool benchFloatFile(const BenchDevice& device, const std::string& path, const Wanted& wanted,
                     BenchReport& report);
-// These measure DFloat11 and ECF8 with made-up weights, or with the weights of a file. The second
-// returns false if the file has none.
+// These measure DFloat11 and ECF8 with made-up weights, or with the weights of a file.
+// benchDf11File returns false if the file has none.
 void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report);
 bool benchDf11File(const BenchDevice& device, const std::string& path, const Wanted& wanted,
                    BenchReport& report);
@@ -44,10 +44,13 @@ bool benchDf11File(const BenchDevice& device, const std::string& path, const Wan
 void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 // Measures the slowest legal tiles of each codec, and typical ones for comparison.
 void benchWorst(const BenchDevice& device, BenchReport& report);
-// Measures one core of the CPU and, for comparison, libdeflate or libzstd, whatever the device is.
+// Measures our decoders and, for comparison, libdeflate or libzstd on one core of the CPU. This
+// does not depend on the device.
 void benchCpuDecode(const TileSet& tiles, BenchReport& report);
-// Measures frames of Zstandard with the same output as the tiles.
+// Packs what the tiles decode to as frames of Zstandard, and measures decoding these frames.
 void benchZstd(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+// Measures the frames of a Zstandard file as they are, each as a region.
+void benchZstdFile(const BenchDevice& device, const std::string& path, BenchReport& report);
 void benchUastc(const BenchDevice& device, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 

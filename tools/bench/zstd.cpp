@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of Zstandard frames: the tiles of Gstd's rows, each as a frame that libzstd has made,
-// and as one with short blocks, as `sluice pack -c zstd` makes it.
+// The rows of Zstandard frames: those of a file, or of each tile of the Gstd rows, which is decoded
+// from a frame of libzstd and from one with short blocks, as `sluice pack -c zstd` makes it.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_zstd.h>
 
@@ -13,13 +13,18 @@
 #include "tools/bench/scene.h"
 #include "encode/zstd/zstd_encoder.h"
 #include "tools/common/backends.h"
+#include "tools/common/zstd_file.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint32_t kFewFrames = 16;
 constexpr int kLevel = 19;
-// Rows of the first steps alone, as ZstdStep has them; the others make the bytes.
+constexpr uint32_t kTileBlocks = 64; // frames of 256 KiB of output have fewer
+// Where frames are larger, scratch decides how many are decoded at a time.
+constexpr uint32_t kMostAtOnce = 1u << 20;
+// Row i times only the first i + 1 steps of the decode, in the order of ZstdStep. The steps after
+// these write the output.
 constexpr const char* kSteps[] = {"zstd, walk", "zstd, walk to order", "zstd, walk to sequences",
                                   "zstd, walk to literals", "zstd, walk to places"};
 
@@ -33,7 +38,7 @@ Bytes frameOfLibzstd(const uint8_t* tile, uint32_t size)
     return frame;
 }
 
-// Returns the same output as that of `tiles`, in a frame for each tile that frameOf makes.
+// Returns a set with the same output as `tiles`, in which each tile is a frame that frameOf made.
 template <class FrameOf>
 TileSet framesOf(const TileSet& tiles, const FrameOf& frameOf)
 {
@@ -57,8 +62,101 @@ TileSet framesOf(const TileSet& tiles, const FrameOf& frameOf)
     return frames;
 }
 
-void benchFrames(const BenchDevice& device, const TileSet& frames, const char* who,
-                 BenchReport& report)
+// The frames of a file, and the most blocks that one of them has.
+struct FileFrames {
+    TileSet set;
+    uint32_t mostBlocks = 0;
+};
+
+// Decodes the frame that `frames` has reached and appends it to the set. Throws a Failure if it is
+// damaged or more than a region may be (docs/format.md, 12.2).
+void addFrame(const ZstdFile& file, cpu::fast::ZstdFrames& frames, uint64_t number,
+              cpu::fast::ZstdWindow& window, FileFrames& loaded)
+{
+    TileSet& set = loaded.set;
+    const zstd::Frame& header = frames.header();
+    const uint64_t begin = set.expected.size();
+    uint64_t blocks = 0, blockOffset = frames.offset();
+    const auto check = [&](uint32_t status) {
+        if (status == SLUICE_TILE_OK) return;
+        const ZstdDamage damage = {number,      frames.offset(), blocks,
+                                   blockOffset, status,          frames.isCutOff()};
+        throw Failure{damage.exitCode(), file.text(damage)};
+    };
+    const auto checkLimit = [&](uint64_t value, uint64_t most, const char* what) {
+        if (value > most)
+            throw Failure{exitUnsupported,
+                          file.file().name() +
+                              formatText(": frame %llu at byte %llu has more than %llu %s, the "
+                                         "limit of a region",
+                                         wide(number), wide(frames.offset()), wide(most), what)};
+    };
+    const auto checkSize = [&](uint64_t size) {
+        checkLimit(size, SLUICE_ZSTD_MAX_REGION_SIZE, "bytes");
+    };
+    if (header.hasContentSize) checkSize(header.contentSize);
+    window.begin(header, SLUICE_ZSTD_MAX_REGION_SIZE);
+    for (zstd::Block block; frames.nextBlock(block); blockOffset = frames.position()) {
+        const uint32_t status = window.decode(block, frames.checksum());
+        if (status == SLUICE_TILE_TOO_LONG && !header.hasContentSize) checkSize(UINT64_MAX);
+        check(status);
+        set.expected.insert(set.expected.end(), window.bytes(), window.bytes() + window.size());
+        ++blocks;
+    }
+    check(frames.status());
+    TileSet::Tile tile = {};
+    tile.sourceOffset = set.source.size();
+    tile.outputOffset = begin;
+    const uint64_t size = set.expected.size() - begin, stored = frames.position() - frames.offset();
+    checkLimit(blocks,
+               std::min<uint64_t>(SLUICE_ZS_MAX_BLOCKS,
+                                  SLUICE_ZS_EXTRA_BLOCKS + size / SLUICE_ZS_BYTES_PER_BLOCK),
+               "blocks");
+    checkLimit(stored, INT32_MAX, "compressed bytes");
+    tile.size = uint32_t(size);
+    tile.compressedSize = uint32_t(stored);
+    set.source.resize((tile.sourceOffset + stored + 15) / 16 * 16);
+    file.file().read(frames.offset(), &set.source[tile.sourceOffset], size_t(stored));
+    set.expected.resize((begin + size + 15) / 16 * 16);
+    set.compressedBytes += stored;
+    set.outputBytes += size;
+    if (size != 0) set.tiles.push_back(tile);
+    loaded.mostBlocks = std::max(loaded.mostBlocks, uint32_t(blocks));
+}
+
+// Loads frames with at most about maxOutput bytes of output.
+FileFrames loadFrames(const std::string& path, uint64_t maxOutput)
+{
+    using cpu::fast::ZstdFrames;
+    const ZstdDictionary none("");
+    const ZstdFile file(std::make_unique<InputFile>(path), &none);
+    ZstdFrames frames = file.reader(0, file.file().size());
+    cpu::fast::ZstdWindow window(none.get());
+    FileFrames loaded;
+    loaded.set.description = path;
+    loaded.set.codec = SLUICE_CODEC_ZSTD;
+    for (uint64_t number = 0; loaded.set.outputBytes < maxOutput; ++number) {
+        const ZstdFrames::Kind kind = frames.next();
+        if (kind == ZstdFrames::Kind::end) return loaded;
+        if (kind == ZstdFrames::Kind::skippable) continue;
+        if (kind != ZstdFrames::Kind::frame) {
+            const uint32_t status = kind == ZstdFrames::Kind::otherDictionary
+                                        ? uint32_t(SLUICE_TILE_UNSUPPORTED)
+                                        : frames.status();
+            const ZstdDamage damage = {number,          frames.offset(), 0,
+                                       frames.offset(), status,          frames.isCutOff()};
+            throw Failure{damage.exitCode(), file.text(damage)};
+        }
+        addFrame(file, frames, number, window, loaded);
+    }
+    if (frames.position() != file.file().size())
+        loaded.set.description += " (first " + sizeText(loaded.set.outputBytes) + ")";
+    return loaded;
+}
+
+// maxBlocks: the most blocks that a frame has.
+void benchFrames(const BenchDevice& device, const TileSet& frames, uint32_t maxBlocks,
+                 const char* who, BenchReport& report)
 {
     const Scene scene(device, frames);
     uint32_t largest = 4;
@@ -68,9 +166,9 @@ void benchFrames(const BenchDevice& device, const TileSet& frames, const char* w
         SluiceZstdInfo info = {};
         info.maxRegionCount = count;
         info.regionStride = Scene::kStride;
-        info.regionsAtOnce = device.isGpu() ? 4096 : 0;
+        info.regionsAtOnce = device.isGpu() && largest <= kMostAtOnce ? 4096 : 0;
         info.maxRegionSize = largest;
-        info.maxBlocks = 64; // such frames have fewer
+        info.maxBlocks = maxBlocks;
         info.regions = scene.regionsFrom(first, count);
         info.regionCount = scene.count.whole();
         info.source = scene.source.whole();
@@ -85,7 +183,7 @@ void benchFrames(const BenchDevice& device, const TileSet& frames, const char* w
         info.scratch = scratch.whole();
         require(sluiceCmdZstd(device.context(), commands, &info), "zstd");
     };
-    // Records the decode without the steps from number `steps` on.
+    // Records only the first `steps` steps of the decode.
     const auto recordSteps = [&](SluiceCommands commands, uint32_t first, uint32_t count,
                                  uint32_t steps) {
         withBackend(device.context(), device.backend(), [&](auto& backend) {
@@ -125,14 +223,22 @@ void benchFrames(const BenchDevice& device, const TileSet& frames, const char* w
 
 void benchZstd(const BenchDevice& device, const TileSet& tiles, BenchReport& report)
 {
-    benchFrames(device, framesOf(tiles, frameOfLibzstd), "sluice", report);
+    benchFrames(device, framesOf(tiles, frameOfLibzstd), kTileBlocks, "sluice", report);
     zstd::TileEncoder encoder;
     const TileSet frames = framesOf(tiles, [&](const uint8_t* tile, uint32_t size) {
         Bytes frame;
         encoder.encode(SLUICE_ZSTD_MAX_LEVEL, tile, size, frame);
         return frame;
     });
-    benchFrames(device, frames, "sluice, short blocks", report);
+    benchFrames(device, frames, kTileBlocks, "sluice, short blocks", report);
+}
+
+void benchZstdFile(const BenchDevice& device, const std::string& path, BenchReport& report)
+{
+    const FileFrames frames = loadFrames(path, decodeInputLimit(device));
+    if (frames.set.tiles.empty()) throw Failure{exitFormat, path + ": holds no frame with content"};
+    report.beginInput(frames.set, "zstd");
+    benchFrames(device, frames.set, frames.mostBlocks, "sluice", report);
 }
 
 } // namespace sluice

@@ -17,10 +17,10 @@ PackPlan planWhole(const InputFile&, const AssetOptions&) { return {}; }
 
 const Codec kCodecs[kCodecCount] = {
     {"gstd", " (default)", kLevelOption | kCopyDepthOption | kTileSizeOption | kFiltersOption,
-     SLUICE_CODEC_GSTD, planGstd, "without filters", nullptr, //
+     SLUICE_CODEC_GSTD, planFiltered, "without filters", nullptr, //
      SLUICE_CODEC_GSTD, SLUICE_KERNELS_GSTD, "gstd", "gstdTiles"},
-    {"zstd", ": standard frames", kLevelOption | kTileSizeOption, //
-     SLUICE_CODEC_ZSTD, planWhole, "", nullptr,                   //
+    {"zstd", ": standard frames", kLevelOption | kTileSizeOption | kFiltersOption, //
+     SLUICE_CODEC_ZSTD, planFiltered, "without filters", nullptr,                  //
      SLUICE_CODEC_ZSTD, SLUICE_KERNELS_ZSTD, "zstd", "zstdTiles"},
     {"gdeflate", "", kLevelOption | kDecodeSpeedOption, //
      SLUICE_CODEC_GDEFLATE, planWhole, "", packTileStream, SLUICE_CODEC_GDEFLATE,
@@ -45,6 +45,11 @@ const Codec& codecNamed(const std::string& name)
 {
     return *std::find_if(std::begin(kCodecs), std::end(kCodecs),
                          [&](const Codec& codec) { return codec.name == name; });
+}
+
+bool mayFilter(const AssetOptions& options)
+{
+    return options.filters != "none" && (codecNamed(options.codec).options & kFiltersOption) != 0;
 }
 
 SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size)

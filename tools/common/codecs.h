@@ -22,17 +22,17 @@ enum CodecOption : uint32_t {
 
 // How one file goes into an archive.
 struct PackPlan {
-    std::vector<SluiceArchiveSegment> segments; // empty: one segment of Codec::fileCodec
+    std::vector<SluiceArchiveSegment> segments; // empty: one segment, of Codec::fileCodec
     // Owns the filter descriptions of the segments.
     FilterPlan filters{nullptr, sluiceDestroyFilterPlan};
-    uint32_t type = 0; // of the asset, as in SluiceArchiveAssetInfo
-    // items() returns these bytes if type is not 0 or if there is no filter plan. Otherwise it
-    // returns the parameters of the filter plan.
+    uint32_t type = 0; // SluiceArchiveAssetInfo::type
+    // The content of the asset's parameter block, unless `filters` is set and `type` is 0. Then the
+    // block holds the parameters of `filters` instead (items).
     Bytes parameters;
     std::unique_ptr<InputFile> content; // in memory, if planning read all of it
     std::string note;                   // what the file is or became, for -v; may be empty
-    std::string warning; // what it says about its content that does not hold or is not obeyed
-    std::string reason;  // why Codec::fallback applies to the file; empty if it does not
+    std::string warning;                // false or ignored claims of the file about its content
+    std::string reason; // why Codec::fallback applies to the file; empty if it does not
 
     // Returns the bytes that go into the asset's parameter block.
     Bytes items() const
@@ -45,13 +45,14 @@ struct PackPlan {
     }
 };
 
-// Appends segments to a plan whose `filters` is null. The description of each segment's filter is
-// copied into plan.parameters, equal descriptions only once.
+// Appends segments to a plan and copies their filter descriptions, equal ones only once, into
+// plan.parameters. The plan's `filters` must be null, so that these parameters are used.
 class SegmentList {
 public:
     explicit SegmentList(PackPlan& plan) : m_plan(plan) {}
 
-    // The caller passes in `parameters` the parameter block to which segment.filterOffset refers.
+    // Appends a segment. segment.filterOffset is where its filter description lies in `parameters`,
+    // the parameter block that the description is copied from; 0: the segment has no filter.
     void add(SluiceArchiveSegment segment, const uint8_t* parameters);
 
 private:
@@ -66,28 +67,31 @@ struct Codec {
     SluiceCodec fileCodec; // codec of files whose plan has no segments
     // Plans how a file goes into an archive; null if the codec is only for pack --raw.
     PackPlan (*plan)(const InputFile& input, const AssetOptions& options);
-    // For pack's message if PackPlan::reason is set: this is "without filters" in "packed without
-    // filters: it is larger than 1 GiB".
+    // Says how a file is packed if the codec does not suit it: "without filters" in the message
+    // "packed without filters: it is larger than 1 GiB". PackPlan::reason is the second half.
     const char* fallback;
-    // Does pack --raw; null if the codec has no file format of its own.
+    // Runs `sluice pack --raw`, which writes a file of the codec's own format and no archive; null
+    // if the codec has no such format.
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
-    // The codec of the tiles that this row makes. If several rows make tiles of the same codec, the
-    // first row describes them.
+    // The codec of the tiles that packing with this row of kCodecs makes. If several rows have the
+    // same tileCodec, the two members below count in the first of these rows only.
     SluiceCodec tileCodec;
     uint32_t kernels;                 // set of SluiceKernels that decode these tiles
-    const char *infoColumn, *infoKey; // where `sluice info` counts these tiles; null: nowhere
+    const char *infoColumn, *infoKey; // `sluice info` counts these tiles there; null: nowhere
 };
 
 constexpr size_t kCodecCount = 8;
 extern const Codec kCodecs[kCodecCount];
 
-const Codec& codecNamed(const std::string& name); // the table must have the name
+const Codec& codecNamed(const std::string& name); // `name` must be in the table
 const Codec& codecOfTiles(uint32_t tileCodec);    // tileCodec: a SluiceCodec of the table
 
 // Returns one segment that packs a whole file, of `size` bytes, as tiles of codec.fileCodec.
 SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size);
 
-PackPlan planGstd(const InputFile& input, const AssetOptions& options);
+// Returns whether filters are planned for files with these options.
+bool mayFilter(const AssetOptions& options);
+PackPlan planFiltered(const InputFile& input, const AssetOptions& options);
 // Plans a .safetensors file. A floating-point tensor gets the codec FLOAT with the tensor's type.
 // Another large tensor gets the codec that makes samples of the tensor smallest. Everything else
 // gets GDeflate. The same bytes give the same segments. The plan of any other file has no segments;

@@ -126,11 +126,12 @@ ContainerAsset Container::asset(uint32_t number) const
 uint32_t Container::kernelsOf(const std::vector<uint32_t>& assets) const
 {
     constexpr uint32_t all = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_GSTD |
-                             SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER | SLUICE_KERNELS_CHECKSUM;
-    // Reading the tile records of this many assets, which the decoder reads again later, takes no
-    // noticeable time.
+                             SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER |
+                             SLUICE_KERNELS_CHECKSUM | SLUICE_KERNELS_ZSTD;
+    // Only the tile records say which kernels are needed, and the decoder reads them once more
+    // later. For up to kMostAssets assets the additional reading takes no noticeable time.
     constexpr size_t kMostAssets = 10000;
-    if (assets.size() > kMostAssets) return all | SLUICE_KERNELS_ZSTD;
+    if (assets.size() > kMostAssets) return all;
     uint32_t needed = 0;
     try {
         for (const uint32_t asset : assets)
@@ -173,8 +174,8 @@ void Container::readRecords(
     sluiceBeginArchiveTiles(&info, &reader);
     sluiceTakeEqualArchiveTiles(&reader);
     if (info.tileParameterSize >= 4) { // the asset's tiles may have filters
-        // Assets with the same parameter block share this list, so that no description of a filter
-        // is checked more than once.
+        // `checked` notes which filter descriptions of a parameter block have been checked. Assets
+        // with the same block use the same notes, so each description is checked only once.
         Bytes& checked = m_checkedFilters[info.tileParameters];
         checked.resize(info.tileParameterSize / 4);
         sluiceRememberArchiveFilters(&reader, checked.data(), checked.size());
@@ -215,8 +216,9 @@ uint64_t Container::storedSize(uint32_t number) const
     forEachOwnTile(number, [&](uint32_t, const ContainerTile& tile) {
         if (tile.offset < storedEnd) return; // stored for an earlier tile, and counted for that one
         storedEnd = tile.offset + tile.storedSize;
-        // Both ends of the asset's part of a tile are converted to stored bytes and rounded down.
-        // So the stored sizes of all parts of a tile add up to the tile's stored size.
+        // Converts an offset in the decoded output to stored bytes of this tile, rounded down. Two
+        // assets that meet in a tile convert the same offset, so the stored bytes of all assets in
+        // the tile add up to the tile's stored size.
         const auto storedTo = [&](uint64_t output) {
             const uint64_t inside = output <= tile.outputOffset
                                         ? 0
@@ -248,7 +250,7 @@ std::vector<uint32_t> Container::order() const
 std::vector<SluiceArchiveTile> Container::records(uint32_t number) const
 {
     std::vector<SluiceArchiveTile> tiles;
-    // Memory is bounded: the file really has this many records.
+    // A false tileCount cannot ask for much memory: the file really has this many records.
     tiles.reserve(archiveAsset(number).tileCount);
     readRecords(number, [&](uint32_t, const SluiceArchiveTile& tile) { tiles.push_back(tile); });
     return tiles;
@@ -287,8 +289,8 @@ void Container::forEachOwnTile(
         call(uint32_t(tile - tiles.begin()), *tile);
 }
 
-// Returns the tiles of the share that asset `number` is in. They are cached, because many assets
-// ask for the same share.
+// Asset `number` is in a share, a group of assets that are stored in the same tiles. Returns these
+// tiles. They are cached, because the other assets of the share ask for them too.
 const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
 {
     const auto [found, isNew] = m_shareTiles.try_emplace(archiveAsset(number).share);

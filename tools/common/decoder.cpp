@@ -12,15 +12,9 @@
 namespace sluice {
 namespace {
 
-// Decoded bytes of a batch at most. A GPU is busy only if it has many tiles at once. A software
+// The most decoded bytes of a batch. A GPU is busy only if it has many tiles at once. A software
 // device gets smaller batches, so that the progress line moves: 8 MiB for each of its threads.
 constexpr uint64_t kGpuBatchBytes = uint64_t(256) << 20, kSoftwareBatchBytes = uint64_t(8) << 20;
-uint64_t batchBytes(const ToolDevice& device)
-{
-    return device.properties().isSoftware == 0
-               ? kGpuBatchBytes
-               : std::min(kGpuBatchBytes, kSoftwareBatchBytes * device.threads());
-}
 constexpr size_t kBatchTiles = 65536;
 // A hostile archive may give each of very many tiles a filter description of its own. This bounds
 // the bytes of filter descriptions in a batch.
@@ -35,6 +29,13 @@ uint64_t place(uint64_t& end, uint64_t size)
 }
 
 } // namespace
+
+uint64_t batchBytes(const ToolDevice& device)
+{
+    return device.properties().isSoftware == 0
+               ? kGpuBatchBytes
+               : std::min(kGpuBatchBytes, kSoftwareBatchBytes * device.threads());
+}
 
 uint32_t Decoder::kernels()
 {
@@ -97,7 +98,7 @@ SluiceTile Decoder::tileOf(const Entry& entry) const
             tile.codec,   tile.checksum,     tile.filter,     tile.filterSize};
 }
 
-// Fills a slice with the tiles [first, last) of the batch.
+// Fills a slice, the tiles that one command decodes, with the tiles [first, last) of the batch.
 void Decoder::prepare(Slice& slice, size_t first, size_t last)
 {
     slice.first = first;
@@ -105,8 +106,8 @@ void Decoder::prepare(Slice& slice, size_t first, size_t last)
     for (size_t i = first; i < last; ++i)
         slice.tiles.add(tileOf(m_entries[i]));
     SluiceTilesInfo& info = slice.tiles.info;
-    // All tiles of a batch come from the same kind of file. Those of bare tile streams have no
-    // checksums, and are never stored plain.
+    // All tiles of a batch come from the same kind of file. Tiles of bare tile streams have no
+    // checksums and are always compressed.
     if (!m_entries.front().tile.hasChecksum)
         info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
     info.source = m_sourceRange;

@@ -16,7 +16,7 @@ namespace sluice {
 struct DecodeTile {
     ContainerTile tile;
     bool hasChecksum; // false for tile streams, which have none
-    uint32_t asset;   // asset and number are for the caller, who gets them back in Done
+    uint32_t asset;   // the caller gets `asset` and `number` back in Done
     uint32_t number;
 };
 
@@ -33,6 +33,9 @@ struct DecodeStats {
         gpuMilliseconds += other.gpuMilliseconds;
     }
 };
+
+// Returns how many decoded bytes a batch may have on this device.
+uint64_t batchBytes(const ToolDevice& device);
 
 class Decoder {
 public:
@@ -55,7 +58,7 @@ public:
 private:
     struct Entry {
         DecodeTile tile;
-        uint64_t source, destination; // offsets in the batch
+        uint64_t source, destination; // offsets in m_source and in the destination
     };
 
     // Neighbouring tiles of the batch that one command decodes.

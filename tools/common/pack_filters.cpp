@@ -64,12 +64,6 @@ std::string filterNames(const char* separator)
     return names;
 }
 
-uint32_t tileBytes(const AssetOptions& options)
-{
-    const uint32_t usual = options.codec == "zstd" ? kZstdTileKib : kDefaultTileKib;
-    return 1024 * (options.tileKib != 0 ? options.tileKib : usual);
-}
-
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               SluiceFilterLayout layout,
                                               const AssetOptions& options, FilterPlan& plan)
@@ -92,7 +86,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
     for (uint32_t i = 0; i < count; ++i) {
         SluiceArchiveSegment segment = {};
         segment.size = found[i].size;
-        segment.codec = SLUICE_CODEC_GSTD;
+        segment.codec = codecNamed(options.codec).fileCodec;
         segment.tileSize = (found[i].tileSize + 3) / 4 * 4;
         segment.level = options.level;
         segment.copyDepth = options.copyDepth;
@@ -139,7 +133,7 @@ void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& p
 
 // Plans the filters of a file: of the whole file, or piece by piece if it is larger than
 // kMostHeldBytes. A file larger than 1 GiB gets no filters.
-PackPlan planGstd(const InputFile& input, const AssetOptions& options)
+PackPlan planFiltered(const InputFile& input, const AssetOptions& options)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
     PackPlan plan;

@@ -29,16 +29,14 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
     {"packets", SLUICE_FILTER_TGA_PACKETS},
 };
 
-// Returns the segments of an asset of codec GSTD, with filters as options.filters and options.level
-// say. `plan` receives the filter plan, which owns the filters' descriptions. `name` is for
-// messages, and `layout` is AUTO or IMAGE. Throws a Failure.
+// Returns the segments of an asset of codec gstd or zstd, with filters as options.filters and
+// options.level say. `plan` receives the filter plan, which owns the filters' descriptions. `name`
+// is for messages. `layout` is IMAGE for a KTX2 or DDS file, otherwise AUTO. Throws a Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               SluiceFilterLayout layout,
                                               const AssetOptions& options, FilterPlan& plan);
 // Throws a Failure if the text is no value of --filters.
 void checkFilterList(const std::string& text);
 std::string filterNames(const char* separator);
-// Returns how many bytes a tile of codec gstd or zstd has at most, as --tile-size says.
-uint32_t tileBytes(const AssetOptions& options);
 
 } // namespace sluice

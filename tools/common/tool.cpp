@@ -86,7 +86,7 @@ uint64_t sizeFromText(const std::string& option, const std::string& text, uint64
     }
     if (value != 0 && unit > UINT64_MAX / value) fail("is too large");
     value *= unit;
-    uint64_t scale = 1, above = 0; // the fraction is above / scale
+    uint64_t scale = 1, above = 0; // the digits after the point mean above / scale
     for (const char c : fraction) {
         above = above * 10 + uint64_t(c - '0');
         scale *= 10;
@@ -127,19 +127,26 @@ void printMessage(const char* format, ...)
     std::fflush(stderr);
 }
 
+uint32_t tileBytes(const AssetOptions& options)
+{
+    const uint32_t usual = options.codec == "zstd" ? kZstdTileKib : kDefaultTileKib;
+    return 1024 * (options.tileKib != 0 ? options.tileKib : usual);
+}
+
 std::string encodingText(const AssetOptions& options)
 {
-    // Changes when pictures become other textures than before, so that caches make them anew.
+    // Raise this when a change of the code makes a different texture of the same picture. Textures
+    // that the cache holds from before are then not used.
     constexpr int kTextureVersion = 2;
-    std::string text = formatText(
-        "codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
-        "images=%d bc=%s mips=%d",
-        options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
-        options.tileKib != 0 ? options.tileKib : kDefaultTileKib, options.filters.c_str(),
-        options.images ? kTextureVersion : 0, options.bc.c_str(), options.mips ? 1 : 0);
+    std::string text =
+        formatText("codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
+                   "images=%d bc=%s mips=%d",
+                   options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
+                   tileBytes(options) / 1024, options.filters.c_str(),
+                   options.images ? kTextureVersion : 0, options.bc.c_str(), options.mips ? 1 : 0);
     if (options.kind != "auto") text += " kind=" + options.kind;
     if (options.images && options.uastc != "keep") text += " uastc=" + options.uastc;
-    // Left out unless it is given, so that cache entries of older versions are still found.
+    // max-output is left out unless it is given, so that cache entries of older versions are found.
     if (options.maxOutput != 0) text += formatText(" max-output=%llu", wide(options.maxOutput));
     return text;
 }

@@ -34,7 +34,7 @@ enum ExitCode : int {
     exitUnsupported = 5, // a newer version or codec; or the build or device lacks something
 };
 
-// Ends a verb: main prints "sluice: TEXT" and returns the code.
+// An exception that ends the program: main prints "sluice: TEXT" and returns the code.
 struct Failure {
     int code;
     std::string text;
@@ -64,10 +64,11 @@ struct PipelineOptions {
 };
 
 // The most KiB of a Gstd tile, unless --tile-size gives another number. The slowest tile decides
-// how long a batch takes. So tiles of 256 KiB stream at less than half the rate, though archives
-// get 1 to 3 % smaller by them (docs/notes/streaming.md).
+// how long a batch takes. With tiles of 256 KiB, archives are 1 to 3 % smaller, but stream at less
+// than half the rate (docs/notes/streaming.md).
 constexpr uint32_t kDefaultTileKib = 160;
-// The same of a Zstandard tile, whose slowest block decides.
+// The most KiB of a Zstandard tile. It is larger than kDefaultTileKib, because the time of a batch
+// depends on the slowest Zstandard block, not on the slowest tile.
 constexpr uint32_t kZstdTileKib = 256;
 
 // How a file is encoded. encodingText() must contain every new member on which the bytes depend.
@@ -85,11 +86,13 @@ struct AssetOptions {
     std::string kind = "auto";  // --kind: what a picture is
     bool mips = true;           // textures get all mip levels
     uint64_t maxOutput = 0;     // most bytes of an image in memory; 0: see outputLimit
-    // Small files may share tiles. encodingText() does not contain this, since shareTiles() has
-    // decided already which files do.
+    // If set, small files may share tiles, and equal tiles are stored once. Neither changes how a
+    // tile is encoded, so encodingText() does not contain this option.
     bool share = true;
 };
 
+// Returns the most bytes of a tile of codec gstd or zstd: --tile-size or the codec's default.
+uint32_t tileBytes(const AssetOptions& options);
 // Returns these options as text: "codec=gstd level=9 ...". The text is part of the keys of cache
 // entries, and tells shards of different archives apart.
 std::string encodingText(const AssetOptions& options);
@@ -112,9 +115,9 @@ struct PackOptions : AssetOptions {
     std::string against;               // --against: an archive; empty: none
     std::string shard;                 // --shard: "K/N"; empty: everything
     std::string emitNinja;             // --emit-ninja: a file; empty: none
-    uint32_t shards = 0;               // --shards, of the build file
-    std::vector<std::string> excludes; // globs
-    std::vector<std::string> groups;   // --group
+    uint32_t shards = 0;               // --shards: number of shards of the build file
+    std::vector<std::string> excludes; // --exclude: globs
+    std::vector<std::string> groups;   // --group: regular expressions of modules
     std::vector<std::string> kinds;    // --kind: "KIND=GLOB"
     std::vector<std::string> inputs;
     // For --emit-ninja: the options as they were given, and the files that they name.
@@ -149,7 +152,7 @@ struct ZstdOptions {
 
 // The assets that the user asked for. An empty selection means all.
 struct Selection {
-    std::vector<std::string> names; // of assets, or of folders with all that is below
+    std::vector<std::string> names; // names of assets, or of folders, which stand for all below
     std::vector<std::string> globs; // patterns for matchesPath
 
     bool empty() const { return names.empty() && globs.empty(); }
@@ -180,7 +183,7 @@ struct VerifyOptions {
 
 struct DiffOptions {
     std::string old, now;
-    std::string output; // the patch; empty: none
+    std::string output; // the patch to make; empty: none
     bool json = false;
 };
 
@@ -192,7 +195,7 @@ struct ApplyOptions {
 struct InfoOptions {
     std::string input;
     std::string sort = "name"; // name, size or ratio
-    std::string html;          // where a page goes; empty: nowhere
+    std::string html;          // --html: a file for an HTML page; empty: none
     bool json = false;
 };
 
@@ -207,7 +210,7 @@ int runInfo(const InfoOptions& options, const CommonOptions& common);
 int runDiff(const DiffOptions& options, const CommonOptions& common);
 int runPatch(const ApplyOptions& options, const CommonOptions& common);
 std::vector<std::string> pipelineFamilies(); // the names that PipelineOptions::kernels may contain
-// `device` is a selector; empty: all devices.
+// Lists the devices that the selector `device` matches; empty: all devices.
 int runDevices(const std::string& device, bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
@@ -221,7 +224,7 @@ struct Character {
 Character characterAt(const std::string& text, size_t at);
 
 int exitCodeOf(SluiceStatus status);
-// `status` is a SluiceTileStatus.
+// Returns the exit code for a tile with this SluiceTileStatus.
 int exitCodeOfTile(uint32_t status);
 // Returns the text with the letters of ASCII in lower case.
 inline std::string lower(std::string text)
@@ -232,8 +235,9 @@ inline std::string lower(std::string text)
 }
 // Returns a size as "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
-// Returns the bytes that an option's value means: "500m", "1.5G", "20GiB" count by 1,024, "20GB" by
-// 1,000, and a number alone counts `unit` bytes. Throws a Failure{exitUsage} that names the option.
+// Returns the bytes that an option's value means. In "500m", "1.5G" and "20GiB" the unit is a power
+// of 1,024, in "20GB" a power of 1,000; a number alone counts `unit` bytes. Throws a
+// Failure{exitUsage} that names the option.
 uint64_t sizeFromText(const std::string& option, const std::string& text, uint64_t unit = 1);
 std::string formatText(const char* format, ...) SLUICE_PRINTF(1, 2);
 // Returns how many bytes a file of this size may decode to: `ratio` times its size, but at least
@@ -247,7 +251,8 @@ std::string whyTooLarge(uint64_t bytes, uint64_t limit);
 // default limit (outputLimit).
 void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,
                      uint64_t maxOutput);
-// For printf: %llu takes an unsigned long long, and uint64_t is another type on some systems.
+// Converts a number for printf: %llu takes an unsigned long long, and on some systems uint64_t is
+// another type.
 inline unsigned long long wide(uint64_t value) { return value; }
 // Returns how many threads -j asks for: 0 means one per core.
 uint32_t threadCount(uint32_t asked);

@@ -12,17 +12,19 @@ using cpu::fast::ZstdFrames;
 using cpu::fast::ZstdWindow;
 
 constexpr uint64_t kMebi = uint64_t(1) << 20;
-constexpr uint64_t kDefaultWindow = 448 * kMebi; // with what else there is, below 512 MiB
-// A run is ended by so many bytes. There are at most about kMostRuns, so that the list of them is
-// small whatever the file is.
-constexpr uint64_t kRunStored = 256 << 10, kRunSize = 2 * kMebi, kMostRuns = 65536;
-constexpr size_t kPiece = size_t(1) << 20;       // what a sink gets at once, if it can
-constexpr uint64_t kWorkerMemory = 4 * kMebi;    // of a thread, besides the window
-constexpr uint64_t kThreadsMemory = 256 * kMebi; // of all threads, unless one takes more
+constexpr uint64_t kDefaultWindow = 448 * kMebi; // all memory together stays below 512 MiB
+// A run is the frames that a thread decodes together. In large files runs are larger, so that their
+// list has at most about this many.
+constexpr uint64_t kMostRuns = 65536;
+constexpr size_t kPiece = size_t(1) << 20;       // about how many bytes a sink gets at once
+constexpr uint64_t kWorkerMemory = 4 * kMebi;    // bytes for a thread, besides its window
+constexpr uint64_t kThreadsMemory = 256 * kMebi; // bytes for all threads, unless one takes more
 
 } // namespace
 
-ZstdPlan::ZstdPlan(ZstdFile& file, uint64_t most, uint64_t maxWindow, bool keepGoing)
+ZstdPlan::ZstdPlan(ZstdFile& file, uint64_t most, uint64_t maxWindow, bool keepGoing,
+                   const ZstdRunSize& runSize)
+    : m_runSize(runSize)
 {
     const uint64_t window = maxWindow != 0 ? maxWindow : kDefaultWindow;
     const auto note = [&](const ZstdDamage& damage) {
@@ -35,7 +37,8 @@ ZstdPlan::ZstdPlan(ZstdFile& file, uint64_t most, uint64_t maxWindow, bool keepG
     closeRun();
 }
 
-// A frame without a size is given memory for what its run has from there on.
+// Ends the last run. A frame that does not state its content size may decode to as many bytes as
+// its whole run, so memory for its window is planned for that many.
 void ZstdPlan::closeRun()
 {
     if (m_widest.window != 0)
@@ -57,8 +60,8 @@ void ZstdPlan::add(const ZstdFile& file, const ZstdFrame& frame, uint64_t maxWin
                                          wide(maxWindow))};
     }
     if (m_damages.isFull()) return;
-    const uint64_t mostStored = std::max(kRunStored, file.file().size() / kMostRuns),
-                   mostSize = std::max(kRunSize, m_size / kMostRuns);
+    const uint64_t mostStored = std::max(m_runSize.stored, file.file().size() / kMostRuns),
+                   mostSize = std::max(m_runSize.size, m_size / kMostRuns);
     const bool fits = !m_runs.empty() && m_runs.back().end == frame.offset &&
                       m_runs.back().end - m_runs.back().begin < mostStored &&
                       m_runs.back().size < mostSize && size < mostSize;
@@ -72,13 +75,15 @@ void ZstdPlan::add(const ZstdFile& file, const ZstdFrame& frame, uint64_t maxWin
     m_size += size;
     if (frame.isSkippable) return;
     ++m_data;
+    for (const uint64_t blocks : frame.blocks)
+        run.blocks += blocks;
     if (frame.header.hasContentSize)
         m_memory = std::max(m_memory, ZstdWindow::memoryFor(frame.header, size));
     else if (frame.header.window > m_widest.window)
         m_widest = frame.header;
 }
 
-// Decodes one run after the other.
+// Decodes runs in one thread, one after the other.
 class ZstdDecoder::Worker {
 public:
     explicit Worker(ZstdDecoder& decoder)
@@ -123,11 +128,11 @@ private:
         throw Failure{exitIo, m_decoder.m_file.file().name() + ": has changed meanwhile"};
     }
 
-    // Returns false if the frame is damaged, which it has noted then.
+    // Decodes a frame. If it is damaged, notes the damage and returns false.
     bool decodeFrame(ZstdFrames& frames, uint64_t number, uint64_t data)
     {
         const ZstdSeekTable& table = m_decoder.m_file.seekTable();
-        const bool hashes = table.fits && table.entrySize == 12;
+        const bool hashes = table.hasChecksums();
         const ZstdRun& run = m_decoder.m_plan.runs()[m_run];
         const uint64_t done = m_offset + m_pending.size() - run.output;
         m_window.begin(frames.header(), run.size - done, hashes);
@@ -142,7 +147,7 @@ private:
             if (status != SLUICE_TILE_OK) return note(status);
             ++blocks;
         }
-        if (frames.status() != SLUICE_TILE_OK) changed(); // the plan has found no such error
+        if (frames.status() != SLUICE_TILE_OK) changed(); // the plan had found no error
         const uint64_t entry = table.skipsSkippable ? data : number;
         blocks = 0;
         blockOffset = frames.offset();
@@ -169,9 +174,49 @@ private:
     ZstdWindow m_window;
     size_t m_run = 0;
     bool m_isDamaged = false;
-    uint64_t m_offset = 0; // in the content of the file, of m_pending
+    uint64_t m_offset = 0; // where m_pending begins in the file's content
     Bytes m_pending;
 };
+
+ZstdDecoder::ZstdDecoder(const ZstdFile& file, const ZstdPlan& plan, ZstdSink& sink, bool keepGoing)
+    : m_file(file), m_plan(plan), m_sink(sink), m_keepGoing(keepGoing), m_damages(plan.damages())
+{
+}
+
+ZstdDecoder::~ZstdDecoder() = default;
+
+bool ZstdDecoder::decodeRun(size_t run)
+{
+    const uint64_t before = m_damages.count();
+    if (m_worker == nullptr) m_worker = std::make_unique<Worker>(*this);
+    m_worker->decode(run);
+    return m_damages.count() == before;
+}
+
+bool ZstdDecoder::fitsTable(size_t run, const uint8_t* content) const
+{
+    const ZstdSeekTable& table = m_file.seekTable();
+    if (!table.hasChecksums()) return true;
+    const ZstdRun& frames = m_plan.runs()[run];
+    ZstdFrames reader = m_file.reader(frames.begin, frames.end);
+    uint64_t number = frames.firstFrame, data = frames.firstData, left = frames.size;
+    for (;; ++number) {
+        const ZstdFrames::Kind kind = reader.next();
+        if (kind == ZstdFrames::Kind::end) return true;
+        if (kind == ZstdFrames::Kind::skippable) continue;
+        if (kind != ZstdFrames::Kind::frame) return false; // the file has changed meanwhile
+        zstd::Block block;
+        while (reader.nextBlock(block)) {
+        }
+        const uint64_t entry = table.skipsSkippable ? data : number;
+        const uint64_t size = m_file.tableSize(entry);
+        if (size > left || uint32_t(xxh64(content, size_t(size), 0)) != m_file.tableChecksum(entry))
+            return false;
+        content += size;
+        left -= size;
+        ++data;
+    }
+}
 
 void ZstdDecoder::note(size_t run, const ZstdDamage& damage)
 {
@@ -189,7 +234,8 @@ void ZstdDecoder::work()
             worker.decode(index);
     } catch (...) {
         const std::lock_guard<std::mutex> lock(m_mutex);
-        // The runs before must still be decoded: a sink may wait for their end.
+        // No thread begins a run after this one. Earlier runs are still decoded, since a sink may
+        // wait for their end.
         m_last = std::min<size_t>(m_last, index);
         if (!m_error) m_error = std::current_exception();
         m_sink.stop(index);

@@ -10,13 +10,10 @@ namespace {
 
 using cpu::fast::ZstdFrames;
 
-// The seekable format (github.com/facebook/zstd, contrib/seekable_format): a skippable frame of
-// this magic number, in which a footer of 9 bytes follows the entries.
-constexpr uint32_t kTableMagic = SLUICE_ZS_SKIPPABLE_MAGIC + 14, kFooterMagic = 0x8f92eab1;
-constexpr uint64_t kSkippableHeader = 8, kFooter = 9;
+constexpr uint64_t kSkippableHeader = 8, kFooter = zstd::kTableFooterBytes;
 
-// Compares the entries of a seek table with the frames that the file has. Whether skippable frames
-// have entries is not clear from the format, so both is taken.
+// Compares the entries of a seek table with the frames that the file has. The format does not say
+// whether skippable frames have entries, so either is accepted.
 class TableCheck {
 public:
     TableCheck(const InputFile& file, const ZstdSeekTable& table) : m_file(file), m_table(table) {}
@@ -25,7 +22,7 @@ public:
     {
         if (m_table.entries == 0) return;
         if (frame.offset + kSkippableHeader == m_table.offset) {
-            m_isFrame = frame.isSkippable && frame.magic == kTableMagic;
+            m_isFrame = frame.isSkippable && frame.magic == zstd::kTableMagic;
             return;
         }
         compare(frame, m_all);
@@ -44,10 +41,11 @@ public:
     }
 
 private:
-    // Goes through the entries in order. Each reading has a window of its own: one may be any
-    // number of entries ahead of the other.
+    // Reads the entries in order. Two cursors read them, one as if skippable frames had entries
+    // (m_all) and one as if they had none (m_data). One cursor may get far ahead of the other, so
+    // each holds bytes of its own.
     struct Cursor {
-        uint64_t entry = 0, first = 0; // `held` is from `first` on
+        uint64_t entry = 0, first = 0; // `held` has entries from `first` on
         bool fits = true;
         Bytes held;
     };
@@ -72,7 +70,7 @@ private:
 
     const InputFile& m_file;
     const ZstdSeekTable m_table;
-    bool m_isFrame = false; // a frame of the table's magic number begins where the table does
+    bool m_isFrame = false; // a frame with the table's magic number begins at the table
     Cursor m_all, m_data;
 };
 
@@ -112,7 +110,7 @@ void ZstdFile::findSeekTable()
     if (size < kSkippableHeader + kFooter) return;
     m_file->read(size - kFooter, bytes, kFooter);
     const uint32_t descriptor = bytes[4];
-    if (loadLe32(bytes + 5) != kFooterMagic || (descriptor & 0x7c) != 0) return;
+    if (loadLe32(bytes + 5) != zstd::kTableFooterMagic || (descriptor & 0x7c) != 0) return;
     ZstdSeekTable table;
     table.entries = loadLe32(bytes);
     table.entrySize = (descriptor & 0x80) != 0 ? 12 : 8;
@@ -121,7 +119,7 @@ void ZstdFile::findSeekTable()
     table.offset = size - tableSize;
     uint8_t header[kSkippableHeader];
     m_file->read(table.offset - kSkippableHeader, header, kSkippableHeader);
-    if (loadLe32(header) == kTableMagic && loadLe32(header + 4) == tableSize) m_table = table;
+    if (loadLe32(header) == zstd::kTableMagic && loadLe32(header + 4) == tableSize) m_table = table;
 }
 
 ZstdFrames ZstdFile::reader(uint64_t begin, uint64_t end) const
@@ -131,10 +129,10 @@ ZstdFrames ZstdFile::reader(uint64_t begin, uint64_t end) const
         begin, end, m_dictionary != nullptr ? &m_dictionary->get().info : nullptr};
 }
 
-uint32_t ZstdFile::tableChecksum(uint64_t entry) const
+uint32_t ZstdFile::tableWord(uint64_t entry, uint32_t offset) const
 {
     uint8_t bytes[4];
-    m_file->read(m_table.offset + entry * m_table.entrySize + 8, bytes, sizeof bytes);
+    m_file->read(m_table.offset + entry * m_table.entrySize + offset, bytes, sizeof bytes);
     return loadLe32(bytes);
 }
 
@@ -238,7 +236,7 @@ std::string ZstdFile::text(const ZstdDamage& damage) const
         ZstdFrames frames([this](uint64_t offset, void* bytes,
                                  size_t size) { m_file->read(offset, bytes, size); },
                           damage.offset,
-                          std::min(m_file->size(), damage.offset + ZstdFrames::kMostHeaderBytes),
+                          std::min(m_file->size(), damage.offset + zstd::kMostHeaderBytes),
                           nullptr);
         frames.next();
         place += formatText(" needs the dictionary %u", frames.header().dictionaryId);
@@ -251,7 +249,7 @@ std::string ZstdFile::text(const ZstdDamage& damage) const
     if (damage.blockOffset != damage.offset)
         place +=
             formatText(", block %llu at byte %llu", wide(damage.block), wide(damage.blockOffset));
-    switch (damage.status) { // the texts of tiles do not suit frames
+    switch (damage.status) { // sluiceGetTileStatusText speaks of tiles, not of frames
     case SLUICE_TILE_LIMIT: return place + ": a block is larger than the frame allows";
     case SLUICE_TILE_BAD_OFFSET:
         return place + ": a match reaches before the window, the frame or the dictionary";

@@ -13,13 +13,14 @@
 
 namespace sluice {
 
-// What --dictionary names. Throws a Failure if it is damaged.
+// The dictionary that --dictionary names. Throws a Failure if it is damaged.
 class ZstdDictionary {
 public:
-    // path: a file; empty: none.
+    // Reads the dictionary in the file `path`; empty: there is none.
     explicit ZstdDictionary(const std::string& path);
 
     const zstd::Dictionary& get() const { return *m_dictionary; }
+    const Bytes& bytes() const { return m_bytes; }
     bool isGiven() const { return !m_path.empty(); }
     const std::string& path() const { return m_path; }
 
@@ -35,33 +36,33 @@ struct ZstdFrame {
     uint64_t number, offset, storedSize;
     bool isSkippable;
     uint32_t magic;
-    zstd::Frame header;           // from here on not of a skippable frame
-    uint64_t blocks[3];           // raw, RLE, compressed
-    uint64_t size = kZstdUnknown; // what it decodes to
+    zstd::Frame header;           // this and the members below are not set for skippable frames
+    uint64_t blocks[3];           // number of raw, RLE and compressed blocks
+    uint64_t size = kZstdUnknown; // bytes that it decodes to
 };
 
-// Something that is wrong in a frame.
+// An error in a frame.
 struct ZstdDamage {
-    uint64_t frame, offset; // its number and where it begins
+    uint64_t frame, offset; // the frame's number, and where it begins
     uint64_t block, blockOffset;
-    uint32_t status;       // SLUICE_TILE_...
-    bool isCutOff = false; // the file ends too early
+    uint32_t status;       // a SluiceTileStatus
+    bool isCutOff = false; // the file ends inside the frame
 
     int exitCode() const;
 };
 
-// The first of all damages, in the order of frames, and the number of all: a file may have more
-// than memory should be spent on.
+// Keeps the first damages, in the order of frames, and counts all of them. A file may have more
+// damages than memory should be spent on.
 class ZstdDamages {
 public:
     static constexpr size_t kMostKept = 1000;
 
     void add(const ZstdDamage& damage);
     uint64_t count() const { return m_count; }
-    bool isFull() const { return m_count >= kMostKept; } // later ones may not be kept
-    uint64_t firstFrame() const { return m_firstFrame; } // the first that is damaged
-    int exitCode() const { return m_exitCode; }          // of all, kept or not
-    std::vector<ZstdDamage> first() const;               // those that are kept
+    bool isFull() const { return m_count >= kMostKept; } // later damages may be left out
+    uint64_t firstFrame() const { return m_firstFrame; } // the first damaged frame
+    int exitCode() const { return m_exitCode; }          // of all damages, kept or not
+    std::vector<ZstdDamage> first() const;               // the damages that are kept
 
 private:
     std::vector<ZstdDamage> m_kept; // a heap, the last frame on top
@@ -71,41 +72,46 @@ private:
 
 // The table at the end of a seekable file.
 struct ZstdSeekTable {
-    uint64_t offset = 0, entries = 0; // entries 0: there is none
-    uint32_t entrySize = 0;           // 8 or, with checksums, 12
-    bool skipsSkippable = false;      // it has no entries for skippable frames
-    bool fits = false;                // set by scan(): it says what the frames are
+    uint64_t offset = 0, entries = 0; // entries 0: there is no table
+    uint32_t entrySize = 0;           // bytes: 8 or, with checksums, 12
+    bool skipsSkippable = false;      // skippable frames have no entries
+    bool fits = false;                // set by scan(): the entries agree with the frames
+
+    bool hasChecksums() const { return fits && entrySize == 12; } // of the frames' contents
 };
 
 class ZstdFile {
 public:
     static bool recognises(const InputFile& file);
 
-    // `dictionary` must outlive this object. Null: nothing will be decoded, so none is needed.
+    // `dictionary` must outlive this object. It may be null if no frame will be decoded.
     ZstdFile(std::unique_ptr<InputFile> file, const ZstdDictionary* dictionary);
 
     const InputFile& file() const { return *m_file; }
     const ZstdDictionary* dictionary() const { return m_dictionary; }
     const ZstdSeekTable& seekTable() const { return m_table; }
-    uint64_t frames() const { return m_frames; } // without skippable ones; of the last scan
+    uint64_t frames() const { return m_frames; } // of the last scan, without skippable ones
     uint64_t allFrames() const { return m_allFrames; }
 
-    // Reads all frames and calls `call` for each, in order. With a dictionary, frames without a
-    // content size are counted, until all frames together have more than `most` bytes, when it
-    // throws. If `damaged` is null, damage is thrown as a Failure. Otherwise it is given to
-    // `damaged`, and reading goes on where the structure says where the next frame begins.
+    // Reads all frames and calls `call` for each, in order. With a dictionary, also finds the sizes
+    // of frames that do not state them. Throws if all frames together have more than `most` bytes.
+    // If `damaged` is null, damage is thrown as a Failure. Otherwise it is given to `damaged`, and
+    // reading continues with the next frame if its offset is known.
     void scan(uint64_t most, const std::function<void(const ZstdFrame&)>& call,
               const std::function<void(const ZstdDamage&)>& damaged);
 
-    // A reader of the frames in a range of the file.
+    // Returns a reader of the frames in a range of the file.
     cpu::fast::ZstdFrames reader(uint64_t begin, uint64_t end) const;
-    // Returns the checksum of a frame's content that the seek table has; needs table().fits.
-    uint32_t tableChecksum(uint64_t entry) const;
+    // These return the size and the checksum of a frame's content from the frame's entry in the
+    // seek table, which has the index `entry`. They need seekTable().hasChecksums().
+    uint32_t tableSize(uint64_t entry) const { return tableWord(entry, 4); }
+    uint32_t tableChecksum(uint64_t entry) const { return tableWord(entry, 8); }
     // Returns a message with the damage and its place.
     std::string text(const ZstdDamage& damage) const;
 
 private:
     void findSeekTable();
+    uint32_t tableWord(uint64_t entry, uint32_t offset) const;
 
     std::unique_ptr<InputFile> m_file;
     const ZstdDictionary* m_dictionary;

@@ -64,8 +64,8 @@ void defineBench(CLI::App& verb, CommandLine& line)
         ->allow_extra_args(false);
     addValue(verb, "--input", "FILE", options.inputs,
              "a file to measure with: an archive, a tile stream, weights of a .safetensors "
-             "file, or any other, which is packed first; may be given several times; at "
-             "least one kernel must be able to use it")
+             "file, a Zstandard file (zstd), or any other, which is packed first; may be given "
+             "several times; at least one kernel must be able to use it")
         ->allow_extra_args(false);
     verb.add_option("--tiles-at-once", options.tilesAtOnce,
                     "gstd: how many tiles are in flight; several values with commas; default 512, "

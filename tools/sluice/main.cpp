@@ -25,8 +25,8 @@ namespace {
 
 using namespace sluice;
 
-// Returns the help of -c, "gstd (default); gdeflate; ...". `names` receives the values that -c
-// takes.
+// Returns the help text of pack -c: "gstd (default); gdeflate; ...". `names` receives the values
+// that -c takes.
 std::string codecHelp(std::vector<std::string>& names)
 {
     std::string archives, raw;
@@ -79,7 +79,7 @@ void definePack(CLI::App& verb, CommandLine& line)
                 std::to_string(kDefaultTileKib) + ", with zstd " + std::to_string(kZstdTileKib),
             [&options](uint64_t bytes) { options.tileKib = uint32_t(bytes >> 10); });
     addValue(verb, "--filters", "FILTERS", options.filters,
-             "gstd: auto (default), by the file's type and trial; none; a list to use "
+             "gstd, zstd: auto (default), by the file's type and trial; none; a list to use "
              "whether it pays or not: " +
                  filterNames(", ") +
                  "; or a list to leave out, the rest as with auto: no-planes,no-up and so "
@@ -516,7 +516,7 @@ void flushResults()
         throw Failure{exitIo, "stdout cannot be written"};
 }
 
-// Makes "VERB --help" of "help VERB".
+// Turns "help VERB" into "VERB --help".
 std::vector<std::string> plainWords(std::vector<std::string> words)
 {
     const auto first = std::find_if(words.begin(), words.end(), [](const std::string& word) {

@@ -12,13 +12,11 @@ namespace {
 using cpu::fast::ZstdFrames;
 
 constexpr uint32_t kLongestRun = 16;
-constexpr size_t kPieceBytes = 1 << 20; // tables are planned for the blocks of this many bytes
-constexpr size_t kMagicBytes = 4, kMostHeaderBytes = 18, kChecksumBytes = 4;
+constexpr size_t kPieceBytes = 1 << 20; // tables are planned for this many bytes at a time
+constexpr size_t kChecksumBytes = 4;
 constexpr uint8_t kChecksumFlag = 4;
 
-// The table of frames in the seekable format, which is the content of a skippable frame.
-constexpr uint32_t kTableMagic = SLUICE_ZS_SKIPPABLE_MAGIC + 14, kTableFooterMagic = 0x8f92eab1;
-constexpr size_t kFooterBytes = 9, kMostEntries = 1 << 27;
+constexpr size_t kMostEntries = 1 << 27; // of the table of frames (seekable format)
 
 } // namespace
 
@@ -33,7 +31,7 @@ void Reblocker::put(const void* bytes, size_t size)
     m_bytesOut += size;
 }
 
-// Notes a frame that began at byte `begin` of the output and is whole now.
+// Adds a complete frame, which began at byte `begin` of the output, to the table of frames.
 void Reblocker::endFrame(uint64_t begin, uint64_t decoded)
 {
     const uint64_t stored = m_bytesOut - begin;
@@ -63,7 +61,8 @@ uint32_t Reblocker::run()
     }
 }
 
-// The header and the checksum are those of before, and a block ends wherever one has ended.
+// Writes a frame with its old header and checksum. Wherever an old block ends, a new block ends
+// too.
 uint32_t Reblocker::keepFrame()
 {
     const uint64_t begin = m_bytesOut, decoded = m_decoded;
@@ -133,7 +132,7 @@ uint32_t Reblocker::cutFrame()
     return SLUICE_ST_OK;
 }
 
-// Writes the first bytes of the piece as a frame.
+// Writes the first `size` bytes of m_piece as a frame.
 void Reblocker::writeTile(size_t size)
 {
     const uint64_t begin = m_bytesOut;
@@ -148,13 +147,13 @@ void Reblocker::writeTile(size_t size)
     endFrame(begin, size);
 }
 
-// Copies a skippable frame, unless it is a table of the frames.
+// Copies a skippable frame. An old table of frames is left out, because a new one is written.
 void Reblocker::copySkippable()
 {
     const uint64_t begin = m_bytesOut, size = m_frames.skippableSize();
     const uint64_t from = m_frames.position();
     uint8_t bytes[4096];
-    if (m_frames.magic() == kTableMagic && size >= kFooterBytes) {
+    if (m_frames.magic() == kTableMagic && size >= kTableFooterBytes) {
         m_info.read(from + size - 4, bytes, 4);
         if (loadLe32(bytes) == kTableFooterMagic) return;
     }
@@ -173,7 +172,7 @@ void Reblocker::copySkippable()
 void Reblocker::writeTable()
 {
     if (!m_hasTable || m_entries.empty()) return;
-    const size_t size = m_entries.size() * sizeof(Entry) + kFooterBytes;
+    const size_t size = m_entries.size() * sizeof(Entry) + kTableFooterBytes;
     std::vector<uint8_t> table(8 + size);
     storeLe32(table.data(), kTableMagic);
     storeLe32(table.data() + 4, uint32_t(size));

@@ -15,12 +15,12 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFirstBytes = 64;       // a tile is found by a hash of this many first bytes
+constexpr uint32_t kFirstBytes = 64;       // tiles are looked up by a hash of these first bytes
 constexpr uint64_t kStep = 4;              // in the file, tiles begin at multiples of this
-constexpr size_t kMostCandidates = 8;      // of tiles with equal first bytes, how many are tried
+constexpr size_t kMostCandidates = 8;      // most tiles of equal first bytes to compare
 constexpr uint64_t kWindowBytes = 8 << 20; // bytes of the file in memory at once
-constexpr uint64_t kGapBytes = 64 << 20;   // bytes between old tiles that are planned at once
-constexpr uint64_t kLeastKept = 8; // if less than 1/8 of the file is old, none of it is kept
+constexpr uint64_t kGapBytes = 64 << 20;   // most bytes between old tiles to plan at once
+constexpr uint64_t kLeastKept = 8;         // old tiles must hold 1/8 of the file, or none is used
 
 // A part of a file that is in memory and moves forward through the file.
 class Window {
@@ -70,8 +70,8 @@ std::optional<uint32_t> OldTiles::find(const std::string& name, const AssetOptio
     const std::string type = typeOf(name);
     const bool isImage =
         options.images && (hasPictureName(name) || type == "ktx2" || type == "dds");
-    // Images and tensors are cut where their levels or tensors begin, whatever the older archive
-    // did.
+    // Images and tensors are always cut where their levels or tensors begin, so the old tiles are
+    // not used for them.
     if (isImage || options.codec == "float") return {};
     const std::optional<uint32_t> number = m_archive.find(name);
     if (!number || m_archive.archiveAsset(*number).share != SLUICE_ARCHIVE_NO_SHARE) return {};
@@ -101,8 +101,7 @@ std::string OldTiles::textFor(const std::string& name, const AssetOptions& optio
 std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions& options) const
 {
     const uint32_t most = wholeSegment(codecNamed(options.codec), options, 0).tileSize;
-    const bool filters =
-        options.filters != "none" && codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD;
+    const bool filters = mayFilter(options);
     std::vector<Tile> tiles;
     Decoder decoder(*m_device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
         if (status != SLUICE_TILE_OK)
@@ -163,8 +162,8 @@ public:
 private:
     static constexpr size_t kNone = SIZE_MAX, kBits = 1 << 18;
 
-    // Returns whether tile `number` has the content of the file at `at`. To bound the time, a
-    // comparison in vain takes the tile's bytes from m_budget.
+    // Returns true if the file has the content of tile `number` at offset `at`. A comparison that
+    // fails takes the tile's size from m_budget, which bounds the time of all comparisons.
     bool isHere(size_t number, uint64_t at)
     {
         const Tile& tile = m_tiles[number];
@@ -176,8 +175,8 @@ private:
         return false;
     }
 
-    // Returns a tile whose content is at `at`, or kNone. The tile that follows the last one found
-    // is tried first.
+    // Returns a tile whose content the file has at offset `at`, or kNone. The tile after the one
+    // that was found last is tried first.
     size_t tileAt(uint64_t at)
     {
         const uint64_t first = XXH3_64bits(m_file.at(at, kFirstBytes), kFirstBytes);
@@ -193,7 +192,7 @@ private:
 
     const std::vector<Tile>& m_tiles;
     Window m_file;
-    uint64_t m_budget; // how many more bytes may be compared in vain
+    uint64_t m_budget; // how many more bytes failing comparisons may read
     std::unordered_map<uint64_t, std::vector<size_t>> m_byFirst;
     std::vector<char> m_mayBe = std::vector<char>(kBits, 0);
     size_t m_next = 0;
@@ -203,8 +202,8 @@ private:
 // tiles with the same filter become one segment.
 class SegmentMaker {
 public:
-    // A segment with a single tile may have any tile size that is large enough. It gets
-    // loneTileSize, that of the old asset, so that an unchanged asset keeps its index entry.
+    // A segment with one tile may have any tile size that is large enough. It gets loneTileSize,
+    // the tile size of the old asset, so that an unchanged asset keeps the same index entry.
     SegmentMaker(PackPlan& plan, const InputFile& file, const AssetOptions& options,
                  uint32_t loneTileSize)
         : m_list(plan), m_file(file), m_options(options), m_codec(codecNamed(options.codec)),
@@ -212,7 +211,7 @@ public:
     {
     }
 
-    // `filter` is a filter description or null.
+    // Adds an old tile that was found at `begin`. `filter` is its filter description or null.
     void addKept(uint64_t begin, uint32_t size, const void* filter, uint32_t filterSize)
     {
         const bool joins = begin == m_end && m_run.size != 0 && m_run.size % m_run.tileSize == 0 &&

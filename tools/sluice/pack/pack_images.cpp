@@ -68,7 +68,8 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
     return segments;
 }
 
-// Tells what the key/value data of a KTX2 file say about its pixels, which stay as they are.
+// Adds to the plan's messages what the key/value data of a KTX2 file say about its pixels. The
+// pixels are packed unchanged.
 void tellKeyValues(const InputFile& input, const SluiceImageInfo& info, PackPlan& plan)
 {
     constexpr uint64_t most = uint64_t(1) << 20; // larger data are not looked at
@@ -96,7 +97,8 @@ void tellKeyValues(const InputFile& input, const SluiceImageInfo& info, PackPlan
 
 bool isUastc(const ImageFile& image) { return (image.info.flags & SLUICE_IMAGE_TRANSCODE) != 0; }
 
-// Returns the image as --uastc says. Levels that are too large to be transcoded stay as they are.
+// Returns the image in the form that --uastc asks for. Levels that are too large to be transcoded
+// stay as they are.
 Bytes convertedUastc(Bytes bytes, const ImageFile& image, const std::string& form, PackPlan& plan)
 {
     const bool isSrgb = (image.info.flags & SLUICE_IMAGE_SRGB) != 0;
@@ -142,7 +144,8 @@ bool planContainer(const InputFile& input, const AssetOptions& options, const Co
     }
     const bool converts = isUastc(image) && options.uastc != "keep" && small;
     if (isUastc(image) && !converts) addRemark(plan.note, "UASTC, as it is");
-    if (packed || converts || (small && codec.fileCodec == SLUICE_CODEC_GSTD)) {
+    const bool takesFilters = (codec.options & kFiltersOption) != 0;
+    if (packed || converts || (small && takesFilters)) {
         Bytes bytes = packed ? withoutScheme(input, imageLimit(input, options), plan.reason)
                              : input.readAll();
         if (!plan.reason.empty()) return false;
@@ -156,12 +159,12 @@ bool planContainer(const InputFile& input, const AssetOptions& options, const Co
             bytes = convertedUastc(std::move(bytes), image, options.uastc, plan);
             parse();
         }
-        if (codec.fileCodec == SLUICE_CODEC_GSTD)
+        if (takesFilters)
             plan.segments =
                 planFilters(input.name(), bytes, SLUICE_FILTER_LAYOUT_IMAGE, options, plan.filters);
         plan.content = std::make_unique<InputFile>(input.name(), std::move(bytes));
     }
-    if (!small && codec.fileCodec == SLUICE_CODEC_GSTD)
+    if (!small && takesFilters)
         plan.reason = "it is larger than 1 GiB"; // that is why it has no filters
     if (plan.segments.empty()) plan.segments = segmentsAt(image.cuts(size), size, options, codec);
     uint8_t item[SLUICE_IMAGE_ITEM_SIZE];

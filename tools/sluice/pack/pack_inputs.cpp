@@ -14,8 +14,6 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-constexpr uint64_t kMaxListBytes = uint64_t(1) << 28;
-
 // Returns the name without "./", doubled '/' and a '/' at either end; "." becomes an empty name.
 std::string plainName(std::string_view text)
 {
@@ -32,8 +30,8 @@ std::string plainName(std::string_view text)
     return name;
 }
 
-// Returns the last component of a path; empty if the path is ".", ".." or a root, which are no
-// names, or means one of them.
+// Returns the last component of a normalized path; empty if the normalized path is ".", ".." or a
+// root, since these are no names.
 std::string lastComponent(const std::string& path)
 {
     fs::path whole = fs::u8path(path).lexically_normal();
@@ -42,8 +40,9 @@ std::string lastComponent(const std::string& path)
     return last == "." || last == ".." ? "" : last;
 }
 
-// Returns the whole path as a name, for paths that are relative to a folder. Of an absolute path,
-// it is the part below that folder, or if it is not there, the part below the root.
+// Returns a name made of all components of a path that is relative to `folder`. The name of an
+// absolute path is the part below `folder` or, if the path is not in `folder`, the part below the
+// root.
 std::string wholeName(const std::string& path, const std::string& folder)
 {
     fs::path name = fs::u8path(path).lexically_normal();
@@ -62,8 +61,8 @@ std::string inFolder(const std::string& folder, const std::string& path)
     return folder + (folder.back() == '/' ? "" : "/") + path;
 }
 
-// Reads a list of "FILE" or "FILE<tab>NAME". If there is a 0 in it, entries end with 0, as those of
-// `find -print0` do, otherwise with the line.
+// Reads a list of "FILE" or "FILE<tab>NAME". If the list contains a NUL, entries end with NUL, as
+// those of `find -print0` do. Otherwise each line is an entry.
 void readList(const PackOptions& options, std::vector<PackInput>& inputs)
 {
     const InputFile file(options.list);
@@ -79,7 +78,8 @@ void readList(const PackOptions& options, std::vector<PackInput>& inputs)
         ++number;
         if (entry.empty()) continue;
         const std::string place = formatText("%s:%llu: ", file.name().c_str(), wide(number));
-        // A name holds no tab, but a file's path may. `find -print0` writes paths alone.
+        // A name holds no tab, but a path may, so the last tab counts. An entry of `find -print0`
+        // is a path alone, whose tabs do not count.
         FileFacts facts;
         const bool isPath =
             end == '\0' && factsOf(inFolder(options.directory, entry), false, facts);

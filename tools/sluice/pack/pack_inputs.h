@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+constexpr uint64_t kMaxListBytes = uint64_t(1) << 28; // of a file that lists names
+
 struct PackInput {
     std::string path;
     // The name before --strip and --prefix. It is empty for a folder whose content is stored
@@ -19,12 +21,12 @@ struct PackInput {
     std::string place;    // for messages: "LIST:3: ", or empty for a word of the command line
 };
 
-// Returns what options.inputs and the list of --files-from name. Throws a Failure, for example if
-// that is nothing.
+// Returns the files and folders that options.inputs and the list of --files-from name. Throws a
+// Failure, for example if there are none.
 std::vector<PackInput> packInputs(const PackOptions& options);
 
 // Returns the name that a file or folder gets in the archive; empty if --strip leaves nothing of
-// it. `name` is as in PackInput, with what is below a folder behind it.
+// it. `name` is PackInput::name, followed by the path inside that input if it is a folder.
 std::string storedName(const std::string& name, bool isFinal, const PackOptions& options);
 
 // Returns why an archive cannot hold this name; empty if it can.

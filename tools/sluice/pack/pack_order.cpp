@@ -6,13 +6,9 @@
 #include <unordered_set>
 
 #include "tools/common/files.h"
+#include "tools/sluice/pack/pack_inputs.h"
 
 namespace sluice {
-namespace {
-
-constexpr uint64_t kMaxListBytes = uint64_t(1) << 28;
-
-} // namespace
 
 void orderFiles(std::vector<ArchiveSource>& files, const std::string& list)
 {

@@ -16,14 +16,15 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmall = 4;        // only files smaller than a tile divided by this share one
-constexpr uint32_t kEndingNames = 64; // one name in this many ends a share, if it is half full
+constexpr uint64_t kSmall = 4;        // files that share a tile are smaller than 1/kSmall of it
+constexpr uint32_t kEndingNames = 64; // one name in this many ends a share that is half full
 
 // Types that filters know well. Such files become smaller by filters of their own than by sharing a
 // tile. (.md3 is missing: sharing makes these files a sixth smaller.)
 constexpr std::string_view kFilteredTypes[] = {"tga", "wav", "bsp", "dds", "glb", "ktx2"};
 
-// Returns how many bytes a share may decode to: one tile, unless filters cut it.
+// Returns the most bytes of a share, a group of small files that are packed together. They fit into
+// one tile, unless filters cut it into several.
 uint64_t shareBytes(const AssetOptions& options)
 {
     return (codecNamed(options.codec).options & kTileSizeOption) != 0 ? tileBytes(options)
@@ -33,8 +34,7 @@ uint64_t shareBytes(const AssetOptions& options)
 bool mayShare(const ArchiveSource& file, const AssetOptions& options)
 {
     const std::string type = typeOf(file.name);
-    const bool isFiltered = options.filters != "none" &&
-                            codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD &&
+    const bool isFiltered = mayFilter(options) &&
                             std::find(std::begin(kFilteredTypes), std::end(kFilteredTypes), type) !=
                                 std::end(kFilteredTypes);
     const bool isImage = options.images && (hasPictureName(file.name) || type == "ktx2" ||
@@ -60,8 +60,8 @@ private:
     void close(Share& share);
 
     std::vector<ArchiveSource>& m_files;
-    std::map<std::string, Share> m_open;            // by kind: the share that files join
-    std::map<size_t, std::vector<size_t>> m_shares; // by the index of their first file
+    std::map<std::string, Share> m_open;            // key: kind; value: the share that files join
+    std::map<size_t, std::vector<size_t>> m_shares; // key: index of a share's first file
 };
 
 void Sharer::close(Share& share)
@@ -96,7 +96,7 @@ void Sharer::finish()
             if (isPlaced[i] == 0) ordered.push_back(std::move(m_files[i]));
             continue;
         }
-        // The extents may not be in the order of names, but the members of a share must be.
+        // The members of a share must be sorted by name, in whatever order the files are stored.
         std::vector<size_t>& members = found->second;
         std::sort(members.begin(), members.end(),
                   [&](size_t a, size_t b) { return m_files[a].name < m_files[b].name; });

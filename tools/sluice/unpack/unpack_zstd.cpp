@@ -5,10 +5,11 @@
 #include <condition_variable>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "tools/common/progress.h"
 #include "tools/common/summary.h"
-#include "tools/common/zstd_decoder.h"
+#include "tools/common/zstd_on_device.h"
 
 namespace sluice {
 namespace {
@@ -58,7 +59,7 @@ private:
     SharedProgress m_progress;
 };
 
-// Writes the content to stdout, run by run, up to the first damage.
+// Writes the content to stdout, one run after the other, up to the first damage.
 class StdoutOrder : public ZstdSink {
 public:
     explicit StdoutOrder(Progress& progress) : m_progress(progress) {}
@@ -89,13 +90,13 @@ private:
     Progress& m_progress;
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    size_t m_turn = 0, m_stop = SIZE_MAX; // nothing of m_stop and later runs is written
+    size_t m_turn = 0, m_stop = SIZE_MAX; // m_stop: from this run on, nothing is written
 };
 
 struct Input {
     std::unique_ptr<ZstdFile> file;
     std::unique_ptr<ZstdPlan> plan;
-    std::string output; // only of unpack
+    std::string output; // output file, for unpack only
 };
 
 void refuse(const std::string& file, std::initializer_list<std::pair<const char*, bool>> options)
@@ -104,15 +105,17 @@ void refuse(const std::string& file, std::initializer_list<std::pair<const char*
         if (isGiven) throw Failure{exitUsage, file + ": " + name + " is not for Zstandard files"};
 }
 
-// Frames are decoded on the CPU, whatever the machine has.
-void checkDevice(const std::string& file, const DeviceOptions& options)
+// Returns whether frames are decoded on a device. The user has to name it, since the CPU needs the
+// content in its own memory anyway.
+bool wantsDevice(const DeviceOptions& options)
 {
-    if (options.device != "auto" && options.device != "cpu")
-        throw Failure{exitUnsupported,
-                      file + ": the tool decodes Zstandard files on the CPU alone, not on " +
-                          options.device};
-    if (!options.tier.empty() && options.tier != "fast")
-        throw Failure{exitUsage, file + ": Zstandard files have no tier but fast"};
+    return options.device != "auto" && options.device != "cpu";
+}
+
+void checkTier(const std::string& file, const DeviceOptions& options)
+{
+    if (!wantsDevice(options) && !options.tier.empty() && options.tier != "fast")
+        throw Failure{exitUsage, file + ": on the CPU, Zstandard files have no tier but fast"};
 }
 
 std::vector<Input> openAll(std::unique_ptr<InputFile> first, const std::vector<std::string>& more,
@@ -135,11 +138,14 @@ std::vector<Input> openAll(std::unique_ptr<InputFile> first, const std::vector<s
 }
 
 // Reads the frames of all inputs, before anything is written.
-void planAll(std::vector<Input>& inputs, uint64_t maxOutput, uint64_t maxWindow, bool keepGoing)
+template <class Options>
+void planAll(std::vector<Input>& inputs, const Options& options)
 {
     for (Input& input : inputs)
         input.plan = std::make_unique<ZstdPlan>(
-            *input.file, outputLimit(input.file->file().size(), maxOutput), maxWindow, keepGoing);
+            *input.file, outputLimit(input.file->file().size(), options.maxOutput),
+            options.zstd.maxWindow, options.keepGoing,
+            wantsDevice(options.device) ? kZstdDeviceRun : kZstdThreadRun);
 }
 
 uint64_t sizeOf(const std::vector<Input>& inputs)
@@ -191,10 +197,34 @@ void nameOutputs(std::vector<Input>& inputs, const std::vector<std::string>& pat
     refuseSameOutputs(outputs);
 }
 
-// Decodes an input. Says what is damaged, or throws it if keepGoing is not set. Returns the exit
-// code.
-int decode(const Input& input, ZstdSink& sink, uint32_t threads, bool keepGoing, Progress& progress)
+std::optional<ToolDevice> openDevice(const std::vector<Input>& inputs, const DeviceOptions& options,
+                                     const CommonOptions& common)
 {
+    if (!wantsDevice(options)) return {};
+    return std::optional<ToolDevice>(std::in_place, options, common, SLUICE_KERNELS_ZSTD,
+                                     pipelineFlagsFor(sizeOf(inputs)));
+}
+
+ZstdDamages decodeOnDevice(const ToolDevice& device, const Input& input, ZstdSink& sink,
+                           bool keepGoing, bool isQuiet, Progress& progress)
+{
+    ZstdOnDevice decoder(device, *input.file, *input.plan, sink, keepGoing);
+    const ZstdDamages damages = decoder.run();
+    progress.clear();
+    if (decoder.isAnyOfCpu() && !isQuiet)
+        printMessage("sluice: %s: the CPU has decoded frames that are too large for a batch of the "
+                     "device, or have too many blocks\n",
+                     printable(input.file->file().name()).c_str());
+    return damages;
+}
+
+// Decodes an input. Says what is damaged, or throws it without --keep-going. Returns the exit
+// code.
+template <class Options>
+int decode(const Input& input, ZstdSink& sink, const std::optional<ToolDevice>& device,
+           const Options& options, bool isQuiet, Progress& progress)
+{
+    const bool keepGoing = options.keepGoing;
     const std::vector<ZstdRun>& runs = input.plan->runs();
     const ZstdDamages& known = input.plan->damages();
     if (known.count() != 0) { // the output ends before frames that the plan has left out
@@ -203,7 +233,9 @@ int decode(const Input& input, ZstdSink& sink, uint32_t threads, bool keepGoing,
         });
         if (behind != runs.end()) sink.stop(size_t(behind - runs.begin()));
     }
-    const ZstdDamages damages = ZstdDecoder(*input.file, *input.plan, sink, keepGoing).run(threads);
+    const ZstdDamages damages =
+        device ? decodeOnDevice(*device, input, sink, keepGoing, isQuiet, progress)
+               : ZstdDecoder(*input.file, *input.plan, sink, keepGoing).run(options.device.threads);
     input.file->file().checkUnchanged();
     const std::vector<ZstdDamage> first = damages.first();
     for (const ZstdDamage& damage : first) {
@@ -220,7 +252,7 @@ int decode(const Input& input, ZstdSink& sink, uint32_t threads, bool keepGoing,
     return damages.exitCode();
 }
 
-// A message about damage takes precedence over one about something newer.
+// Returns one of two exit codes: exitFormat (damage) takes precedence over exitUnsupported.
 int worse(int one, int other) { return one == exitFormat || other == exitOk ? one : other; }
 
 std::vector<std::string> pathsOf(const std::string& first, const std::vector<std::string>& more)
@@ -239,11 +271,12 @@ int runUnpackZstd(std::unique_ptr<InputFile> first, const UnpackOptions& options
     refuse(options.input, {{"--like", !options.like.empty()},
                            {"--only", !options.selection.globs.empty()},
                            {"--list", options.list}});
-    checkDevice(options.input, options.device);
+    checkTier(options.input, options.device);
     const ZstdDictionary dictionary(options.zstd.dictionary);
     std::vector<Input> inputs = openAll(std::move(first), options.selection.names, dictionary);
     nameOutputs(inputs, pathsOf(options.input, options.selection.names), options, common);
-    planAll(inputs, options.maxOutput, options.zstd.maxWindow, options.keepGoing);
+    planAll(inputs, options);
+    const std::optional<ToolDevice> device = openDevice(inputs, options.device, common);
     Progress progress("unpacking", sizeOf(inputs), common.quiet);
     int code = exitOk;
     size_t good = 0;
@@ -251,11 +284,11 @@ int runUnpackZstd(std::unique_ptr<InputFile> first, const UnpackOptions& options
         int one;
         if (input.output == "-") {
             StdoutOrder sink(progress);
-            one = decode(input, sink, options.device.threads, options.keepGoing, progress);
+            one = decode(input, sink, device, options, common.quiet, progress);
         } else {
             OutputFile output(input.output, common.force);
             PlacedSink sink(output, progress);
-            one = decode(input, sink, options.device.threads, options.keepGoing, progress);
+            one = decode(input, sink, device, options, common.quiet, progress);
             if (one == exitOk) output.commit();
         }
         good += one == exitOk ? 1 : 0;
@@ -272,17 +305,18 @@ int runVerifyZstd(std::unique_ptr<InputFile> first, const VerifyOptions& options
     const Summary summary(common);
     refuse(options.input,
            {{"--compare", !options.compare.empty()}, {"--only", !options.selection.globs.empty()}});
-    checkDevice(options.input, options.device);
+    checkTier(options.input, options.device);
     const ZstdDictionary dictionary(options.zstd.dictionary);
     std::vector<Input> inputs = openAll(std::move(first), options.selection.names, dictionary);
-    planAll(inputs, options.maxOutput, options.zstd.maxWindow, options.keepGoing);
+    planAll(inputs, options);
+    const std::optional<ToolDevice> device = openDevice(inputs, options.device, common);
     Progress progress("verifying", sizeOf(inputs), common.quiet);
     int code = exitOk;
     std::string good; // a line for each input that is right
     for (const Input& input : inputs) {
         const ZstdFile& file = *input.file;
         NoSink sink(progress);
-        int one = decode(input, sink, options.device.threads, options.keepGoing, progress);
+        int one = decode(input, sink, device, options, common.quiet, progress);
         if (file.seekTable().entries != 0 && !file.seekTable().fits && one == exitOk) {
             const std::string text =
                 file.file().name() + formatText(": the seek table at byte %llu contradicts the "
