@@ -65,7 +65,7 @@ function(sluice_add_shaders target)
     set(flags_extNarrow -DSLUICE_EXT -DSLUICE_NARROW)
     set(flags_emu -DSLUICE_EMU)
     set(flags_extInt64 -DSLUICE_EXT -DSLUICE_INT64)
-    set(int64_kernels float_decode)
+    set(int64_kernels float_decode zstd_sequences)
     # These are not optimized. GDeflate is a twelfth slower on an H100 if it is: the driver's
     # compiler then takes 92 registers. Compaction is not faster if optimized.
     set(kernels_as_written gdeflate compact compact_ring compact_call)

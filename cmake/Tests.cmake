@@ -140,7 +140,7 @@ endif()
 
 # A test makes a map and runs the viewer on it.
 if(TARGET sluice_viewer)
-    sluice_test(viewer_test tests/viewer/viewer_run_test.cpp tests/viewer/viewer_maps.cpp)
+    sluice_test(viewer_test tests/viewer/viewer_run_test.cpp tests/viewer/viewer_maps.cpp tests/support/images.cpp)
     string(APPEND test_paths "#define SLUICE_VIEWER_PATH \"$<TARGET_FILE:sluice_viewer>\"\n")
     add_dependencies(viewer_test sluice_viewer)
 endif()

@@ -14,12 +14,12 @@ layout(push_constant, std430) uniform Push { ZstdParams p; };
 
 const uint kInvocations = gl_WorkGroupSize.x;
 
-uint expandLoad(uvec2 base, uint index) {
+uint expandLoad(uvec2 address) {
 #ifdef SLUICE_EXT
-    if (kPlainLoads != 0u) return uint(int(BytesPlain(base).b[index])) & 0xffu;
-    return uint(BytesOut(base).b[index]);
+    if (kPlainLoads != 0u) return uint(int(BytesPlain(address).b[0])) & 0xffu;
+    return uint(BytesOut(address).b[0]);
 #else
-    return WordsOut(base).w[index >> 2] >> (index & 3u) * 8u & 0xffu;
+    return WordsOut(wordOf(address)).w[0] >> (address.x & 3u) * 8u & 0xffu;
 #endif
 }
 
@@ -47,5 +47,5 @@ void expandBarrier() { wgBarrierAll(kPlainLoads != 0u); }
 
 void main() {
     wgLoopsBegin();
-    if (wgIndex() < p.slots) zstdExpand(p, wgIndex());
+    zstdExpand(p, wgIndex());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A serial step of the Zstandard decode: kernels/zstd_place.h.
+// Finds where Zstandard blocks begin in the output, and sorts blocks: kernels/zstd_place.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"
@@ -12,7 +12,9 @@ layout(push_constant, std430) uniform Push { ZstdParams p; };
 
 void main() {
     uint thread = wgIndex() * gl_WorkGroupSize.x + wgInvocation();
-    if (p.pass >= SLUICE_ZS_CLEAR)
+    if ((p.pass & SLUICE_ZS_BEGIN) != 0u)
+        zstdBeginTurn(p, thread);
+    else if (p.pass >= SLUICE_ZS_COUNT)
         zstdOrder(p, thread);
     else
         zstdPlace(p, thread);

@@ -5,8 +5,9 @@
 #include "lib/compat.glsl"
 
 layout(constant_id = SLUICE_CONSTANT_ZSTD_CHAINS) const uint kZstdChains = 1u;
-// Where lane groups are subgroups, or emulated, all of a workgroup are a team. The lane groups of a
-// wide subgroup would wait for each other, so each is one alone.
+// A team is the lane groups that decode blocks together. If lane groups are whole subgroups, or
+// emulated, those of a workgroup form one team. Otherwise they would wait for each other at
+// subgroup operations, so each is a team of its own.
 #ifdef SLUICE_EMU
 const uint kZstdTeam = kGroupsPerWorkgroup;
 #else
@@ -23,7 +24,7 @@ void zstdTeamBarrier() {
 
 #include "lib/kernels/zstd_codes.h"
 
-// Tables are built where the rings are later.
+// Tables are built in the memory that later has the ring buffers.
 #define SLUICE_FSE_MEMORY
 #define sSlots sZstdWork
 #define sSymbols sZstdWork
@@ -33,6 +34,13 @@ struct SlotMemory {
 SlotMemory slotMemory(uint group) {
     uint at = zstdTableMemory(group);
     return SlotMemory(at, at + 128u);
+}
+
+void zstdStoreStep(uint at, uint l, uint o, uint m, uint position) {
+    sZstdWork[at] = l;
+    sZstdWork[at + 1u] = o;
+    sZstdWork[at + 2u] = m;
+    sZstdWork[at + 3u] = position;
 }
 
 #include "lib/fse.glsl"

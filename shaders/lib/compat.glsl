@@ -4,6 +4,9 @@
 #ifndef SLUICE_COMPAT_GLSL
 #define SLUICE_COMPAT_GLSL
 
+#ifdef SLUICE_INT64
+#extension GL_ARB_gpu_shader_int64 : require
+#endif
 #include "compat.h"
 #include "lanes.glsl"
 #include "memory.glsl"
@@ -15,8 +18,8 @@
 #define makeU32x2 uvec2
 #define makeU32x4 uvec4
 
-// 64-bit arithmetic that memory.glsl does not have. u64Of converts a 64-bit member of a parameter
-// structure to u64, which in CUDA is another type.
+// 64-bit arithmetic that memory.glsl lacks. u64Of converts a 64-bit member of a parameter structure
+// to u64. Here both have the same type, but in CUDA they have not.
 #define u64Of(value) value
 u64 wide(u32 value) { return u64(value, 0u); }
 u64 joinU64(u32 low, u32 high) { return u64(low, high); }
@@ -30,9 +33,8 @@ u64 scale64(u64 value, u32 factor) {
 // Returns the address of the word that has the byte at `address`.
 u64 wordOf(u64 address) { return u64(address.x & ~3u, address.y); }
 
-// Memory. loadStoredWord and loadStoredUnit load what lanes of the workgroup have stored or will
-// store. The other loads are for memory that nobody writes while the kernel runs. The callers check
-// bounds; these functions do not.
+// Access to memory, without checks of bounds. loadStoredWord and loadStoredUnit are for memory that
+// the kernel also writes, the other loads for memory that nobody writes meanwhile.
 u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
 // Returns byte `index`; `base` is a multiple of 4.
 u32 loadByte(u64 base, u32 index) {
@@ -55,13 +57,26 @@ void atomicAddWord(u64 base, u32 index, u32 value) { atomicAdd(WordsOut(base).w[
 u32 takeWord(u64 base, u32 index, u32 value) { return atomicAdd(WordsOut(base).w[index], value); }
 void atomicMinWord(u64 base, u32 index, u32 value) { atomicMin(WordsOut(base).w[index], value); }
 
-// Returns 32 of the 64 bits of (high, low): those from bit `shift` modulo 32 on.
+// Returns the low word of the 64-bit number (high, low), shifted right by `shift` modulo 32.
 u32 funnelRight(u32 low, u32 high, u32 shift) {
+#ifdef SLUICE_INT64
+    return unpackUint2x32(packUint2x32(uvec2(low, high)) >> (shift & 31u)).x;
+#else
     return low >> (shift & 31u) | high << 1u << (31u - (shift & 31u));
+#endif
 }
 
-// Returns 32 of the 64 bits of (high, low): those from bit `shift` on, counted down from the
-// highest bit. `shift` is below 32.
+// Returns the low word of the 64-bit number (high, low), shifted right by `shift` < 64.
+u32 shiftRight64(u32 low, u32 high, u32 shift) {
+#ifdef SLUICE_INT64
+    // On NVIDIA's GPUs this shift of 64 bits is one instruction.
+    return unpackUint2x32(packUint2x32(uvec2(low, high)) >> shift).x;
+#else
+    return funnelRight(shift < 32u ? low : high, shift < 32u ? high : 0u, shift);
+#endif
+}
+
+// Returns the high word of the 64-bit number (high, low), shifted left by `shift` < 32.
 u32 funnelLeft(u32 high, u32 low, u32 shift) { return high << shift | (low >> 1) >> (31u - shift); }
 u32 bigEndian(u32 word) {
     return word >> 24 | (word >> 8 & 0xff00u) | (word & 0xff00u) << 8 | word << 24;
@@ -74,8 +89,8 @@ u32x2 interleaveBytes(u32 even, u32 odd) {
     return u32x2(low, high);
 }
 
-// These functions are lgBallot3 and lgBallot3Scan with fewer results. CUDA takes a vote or a sum
-// for each result, so it saves those that the caller does not need.
+// These functions are lgBallot3 and lgBallot3Scan with fewer results. In CUDA each result costs a
+// vote or a sum, so a kernel asks only for the results that it needs.
 u32x2 lgBallot2(bool a, bool b) { return lgBallot3(a, b, false).xy; }
 u32x2 lgBallot2Sum(bool a, bool b, u32 value, out u32 total) {
     u32 prefix;
@@ -89,8 +104,8 @@ u32 lgBallotScan(bool condition, u32 value, out u32 prefix, out u32 total) {
 // absent lanes before each vote and shuffle in control flow that depends on the value.
 #define lgUniform(value) value
 
-// Returns lane `lane`'s `value`. All lanes must have passed their `value` to lgShare before, which
-// stores it for the others. CUDA's lgShare does nothing, and its lgShared shuffles `value`.
+// Returns the `value` of lane `lane`. All lanes must have passed their `value` to lgShare before;
+// here lgShare passes it on. In CUDA, lgShare does nothing and this function shuffles.
 u32 lgShared(u32 value, u32 lane) { return lgShared(lane); }
 
 const u64 kNull = u64(0u);

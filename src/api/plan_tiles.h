@@ -30,8 +30,8 @@ constexpr uint32_t kMaxBatchTiles = 1u << 20;
 constexpr uint64_t kMaxBatchDescriptions = uint64_t(1) << 30;
 constexpr uint32_t kSummaryWords = 2; // words of a command's summary, after its status words
 
-// Returns a tile's kind. A stored tile is copied by the command of a codec whose tiles can have its
-// size. Tiles that are too large for either codec have a kind of their own.
+// Returns a tile's kind. A stored tile is copied by the GDeflate command or, if it is larger than a
+// GDeflate tile can be, by the Gstd command. Still larger stored tiles have a kind of their own.
 inline TileKind kindOf(uint32_t codec, uint32_t size)
 {
     switch (codec) {
@@ -66,12 +66,14 @@ inline bool hasNoChecksum(uint32_t kind) { return kind == kZstdKind || hasParts(
 // The place of a tile in its batch.
 struct PlacedTile {
     TileKind kind;
-    uint32_t filtered;          // 1: the tile has a filter
-    uint32_t index;             // among the tiles with the same `kind` and `filtered`
-    uint32_t firstPart, parts;  // `parts` is an upper bound
-    uint64_t filteredOffset;    // of the filtered bytes in scratch, if it has a filter
-    uint32_t descriptionOffset; // of the filter in the list of descriptions, if it has a filter
-    bool isNewDescription;      // the filter must still be written to that list
+    uint32_t filtered;         // 1: the tile has a filter
+    uint32_t index;            // its number among the tiles with the same `kind` and `filtered`
+    uint32_t firstPart, parts; // of the parts in its list; `parts` is an upper bound
+    // If the tile has a filter: the offsets of its filtered bytes, from the start of all filtered
+    // bytes in scratch, and of the filter's description in the list of descriptions.
+    uint64_t filteredOffset;
+    uint32_t descriptionOffset;
+    bool isNewDescription; // the description must still be written to that list
 };
 
 // Adds the tile to the totals and sets its place. If the checker refuses the tile, for one of the
@@ -88,8 +90,9 @@ inline uint32_t listOf(uint32_t kind, uint32_t filtered)
     return kind == kGstdKind ? 0 : filtered;
 }
 
-// Returns the tile size, in bytes, for which the slots of a Gstd decode are made: that of the
-// batch's largest tile. Slots for tiles of the largest legal size would waste scratch.
+// Returns the tile size, in bytes, for which a Gstd decode makes its slots (a slot is the scratch
+// of a tile): that of the batch's largest tile. Slots for tiles of the largest legal size would
+// waste scratch.
 inline uint32_t gstdTileBytesOf(const SluiceTileTotals& totals)
 {
     return std::clamp(uint32_t(alignUp(totals.largestGstd, 8)), 8u, SLUICE_GS_TILE_BYTES);
@@ -101,21 +104,30 @@ inline uint64_t slotBytes(uint32_t gstdTilesAtOnce)
     return uint64_t(gstdTilesAtOnce == 0 ? SLUICE_GS_SLOTS : gstdTilesAtOnce) *
            SLUICE_GS_SLOT_BYTES(SLUICE_GS_TILE_BYTES);
 }
-// Returns how many Gstd tiles to decode at once, with that scratch. If the batch's largest tile is
-// smaller, slots are smaller too, and more of them fit.
+// Returns how many Gstd tiles can be decoded at once with slotBytes(wanted) bytes of scratch. If
+// the batch's largest tile is below 256 KiB, slots are smaller, and more of them fit.
 inline uint32_t gstdTilesAtOnce(const SluiceTileTotals& totals, uint32_t wanted)
 {
     return uint32_t(
         std::min<uint64_t>(slotBytes(wanted) / SLUICE_GS_SLOT_BYTES(gstdTileBytesOf(totals)), ~0u));
 }
-// Returns how many Zstandard tiles to decode at once, with that scratch, of which a tile takes
-// `slotSize` bytes; 0: the backend needs none. At least one is decoded, even if it takes more.
-inline uint32_t zstdTilesAtOnce(uint64_t slotSize, uint32_t wanted)
+// Returns the largest regionsAtOnce, from 1 to `tiles`, with which a Zstandard decode needs at most
+// slotBytes(wanted) bytes of scratch. scratchOf(regionsAtOnce) returns what it needs.
+template <typename ScratchOf>
+uint32_t zstdTilesAtOnce(uint32_t tiles, uint32_t wanted, const ScratchOf& scratchOf)
 {
-    return slotSize == 0 ? 0 : uint32_t(std::clamp<uint64_t>(slotBytes(wanted) / slotSize, 1, ~0u));
+    uint32_t fits = 1, most = std::max(tiles, 1u);
+    while (fits < most) {
+        const uint32_t middle = fits + (most - fits + 1) / 2;
+        if (scratchOf(middle) <= slotBytes(wanted))
+            fits = middle;
+        else
+            most = middle - 1;
+    }
+    return fits;
 }
 
-// The numbers of a list's tiles, of those among them that have a filter, and of their parts.
+// The counts of one list: all its tiles, its tiles with a filter, and the parts of all its tiles.
 struct ListTotals {
     uint32_t tiles, filtered, parts;
 };
@@ -127,7 +139,8 @@ inline ListTotals totalsOf(const SluiceTileTotals& totals, uint32_t kind, uint32
     return {counts[list], list != 0 ? counts[list] : 0, totals.parts[kind][list]};
 }
 
-// Returns a tile's index in its list. The totals are those of the whole batch.
+// Returns a tile's index in its list. In the list of Gstd tiles, those with filters come after the
+// others. The totals are those of the whole batch.
 inline uint32_t indexOf(const SluiceTileTotals& totals, const PlacedTile& placed)
 {
     const bool isBehind = placed.kind == kGstdKind && placed.filtered != 0;
@@ -136,12 +149,14 @@ inline uint32_t indexOf(const SluiceTileTotals& totals, const PlacedTile& placed
 
 // Offsets, in bytes, of the arrays of one list.
 struct TileLists {
-    // In control memory. `decodes` has a region for each tile. In lists of float tiles it has a
-    // tensor for each tile, in lists of large tiles a region for each part.
+    // In control memory. `decodes` has a region for each tile (float tiles: a tensor for each tile;
+    // large tiles: a region for each part). `expected` has the checksums, `finals` the regions that
+    // the checksum command compares, and `filters` the SluiceFilterTiles.
     uint64_t decodes, expected, finals, filters;
-    // In results memory.
+    // In results memory: the statuses of tiles, the statuses of parts, and the index of each tile's
+    // first part.
     uint64_t status, partStatus, firstParts;
-    // In scratch memory.
+    // In scratch memory: the ranges (offset and size) of the decode and of the filter command.
     uint64_t decodeScratch, decodeScratchSize, filterScratch, filterScratchSize;
 };
 

@@ -15,7 +15,7 @@ void checkTileStreams(CallChecker& check, const SluiceTileStreamsInfo& info)
 {
     check.atMost(SLUICE_NAMED(info.maxStreamCount), kMaxStreamCount);
     checkDecode(check, SLUICE_NAMED(info.flags),
-                SLUICE_DECODE_BY_DRIVER | SLUICE_TILE_STREAMS_PAIRS,
+                uint32_t(SLUICE_DECODE_BY_DRIVER) | SLUICE_TILE_STREAMS_PAIRS,
                 SLUICE_NAMED(info.maxTileCount));
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kTotalsRule = "are the totals of these tiles";
 
-// The layout of a batch, and the commands of which its decode consists. The functions for batches
-// make it anew in each call, from the same arguments.
+// The layout of a batch, and the commands that decode it. Every public function for batches builds
+// its own Batch, from the same arguments.
 class Batch {
 public:
     Batch(SluiceContext context, const SluiceTilesInfo& info, const SluiceTileTotals& totals)
@@ -167,7 +167,8 @@ SluiceGstdInfo Batch::gstd() const
     return decode;
 }
 
-// The checksums inside frames are compared only where the tiles have none of their own.
+// Returns the decode of a list of Zstandard tiles. The checksums inside the frames are compared
+// only if the tiles have no checksums of their own.
 SluiceZstdInfo Batch::zstd(uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kZstdKind][filtered];
@@ -177,9 +178,11 @@ SluiceZstdInfo Batch::zstd(uint32_t filtered) const
     decode.regionStride = sizeof(SluiceRegion);
     decode.flags = (m_info.flags & SLUICE_TILES_UNCHECKED) != 0 ? SLUICE_ZSTD_CHECKSUMS : 0;
     decode.maxRegionSize = std::clamp(m_totals.largestZstd, 1u, SLUICE_ZSTD_MAX_REGION_SIZE);
-    decode.regionsAtOnce = 1;
-    decode.regionsAtOnce = zstdTilesAtOnce(m_context->backend->zstdRequirements(decode).scratchSize,
-                                           m_info.gstdTilesAtOnce);
+    decode.regionsAtOnce =
+        zstdTilesAtOnce(uint32_t(count), m_info.gstdTilesAtOnce, [&](uint32_t regionsAtOnce) {
+            decode.regionsAtOnce = regionsAtOnce;
+            return m_context->backend->zstdRequirements(decode).scratchSize;
+        });
     decode.regions = partOf(m_info.control, lists.decodes, count * sizeof(SluiceRegion));
     decode.source = m_info.source;
     decode.destination = destinationOf(filtered);
@@ -207,8 +210,9 @@ SluiceFilterInfo Batch::filter(uint32_t kind) const
     return undo;
 }
 
-// Returns the decode of a list of float tiles. The totals have only an upper bound of the number of
-// parts. sluicePrepareTiles writes the exact number to resultsHost, after the list of first parts.
+// Returns the command that decodes a list of float tiles. The totals have only an upper bound of
+// the number of parts. sluicePrepareTiles writes the exact number to resultsHost, at the end of the
+// list that has each tile's first part.
 SluiceFloatDecodeInfo Batch::floats(uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kFloatKind][filtered];
@@ -281,8 +285,8 @@ SluiceStatus Batch::recordDecode(SluiceCommands commands, uint32_t kind, uint32_
     return status == SLUICE_OK ? sluiceCmdFilter(m_context, commands, &undo) : status;
 }
 
-// Records all commands. Those of one list are a chain (Backend::cmdSideBySide): they depend on each
-// other, but not on those of other lists.
+// Records all commands. The commands of one list form a chain (Backend::cmdSideBySide): they depend
+// on each other, but not on commands of other lists.
 SluiceStatus Batch::record(SluiceCommands commands) const
 {
     SluiceStatus status = SLUICE_OK;
@@ -391,9 +395,9 @@ void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
     }
 }
 
-// Writes the parts of a tile, and the tile's first status. The decode will write a status for each
-// part, but not the tile's own. That begins as UNVERIFIED, so that the checksum and filter commands
-// treat the tile as decoded.
+// Writes the parts of a tile, and the tile's first status. The decode writes a status for each
+// part, but none for the tile. So the tile's own status begins as UNVERIFIED, which makes the
+// checksum and filter commands treat the tile as decoded.
 void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, uint64_t output)
 {
     const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
@@ -487,8 +491,8 @@ SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* in
     if (!check.isOk() || info->tileCount == 0) return check.status();
     check.given(SLUICE_NAMED(info->controlHost));
     check.given(SLUICE_NAMED(info->resultsHost));
-    // Without resultsHost, the layout uses upper bounds: the exact numbers of parts are not written
-    // yet.
+    // The exact numbers of parts are not in resultsHost yet. If resultsHost is NULL, the layout
+    // uses upper bounds instead.
     SluiceTilesInfo measured = *info;
     measured.resultsHost = nullptr;
     Batch(context, measured, totals).check(check);
@@ -561,7 +565,7 @@ SluiceStatus recordBatches(const void* user, SluiceCommands commands)
     return status;
 }
 
-// Checks and records the batches of a public function.
+// Checks the arguments of sluiceCmdTiles or sluiceCmdTilesTogether, and records the batches.
 SluiceStatus runBatches(CallChecker& check, SluiceContext context, SluiceCommands commands,
                         const SluiceTilesInfo* infos, uint32_t infoCount)
 {
@@ -623,7 +627,8 @@ SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuse
                 const uint32_t one = batch.results(lists.partStatus)[part];
                 if (one != SLUICE_TILE_OK) result = one;
             }
-            // A checksum command turns UNVERIFIED into OK. If there is none, this line does it.
+            // A tile that is decoded in parts begins as UNVERIFIED, which a checksum command turns
+            // into OK. If there is no such command, do it here.
             if (result == SLUICE_TILE_UNVERIFIED &&
                 !needsChecksum(totalsOf(totals, placed.kind, list), placed.kind, info->flags))
                 result = SLUICE_TILE_OK;

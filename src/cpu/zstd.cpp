@@ -14,6 +14,7 @@ namespace {
 using zstd::BackwardBits;
 using zstd::Block;
 using zstd::Frame;
+using zstd::kJumps;
 using zstd::Sequence;
 using zstd::Tree;
 
@@ -33,14 +34,13 @@ bool decodeStream(const Tree& tree, const uint8_t* bytes, size_t size, uint8_t* 
 bool decodeFourStreams(const Tree& tree, const uint8_t* bytes, size_t size, uint8_t* literals,
                        uint32_t count)
 {
-    constexpr size_t kJumps = 6;
     if (size < kJumps) return false;
     const uint32_t share = divideUp(count, 4u);
     const uint8_t* at = bytes + kJumps;
     size_t left = size - kJumps;
     for (uint32_t i = 0; i < 4; ++i) {
-        // A stream has `share` literals, the last one the rest. With 6 or 9 literals nothing is
-        // left for the last one.
+        // The first three streams have `share` literals each. The last stream has the remaining
+        // ones, which are none if there are 6 or 9 literals.
         const uint32_t first = std::min(i * share, count), own = std::min(share, count - first);
         const size_t stored = i < 3 ? loadLe16(bytes + 2 * i) : left;
         if (stored > left || !decodeStream(tree, at, stored, literals + first, own)) return false;
@@ -107,7 +107,8 @@ public:
     {
         size = block.size;
         if (block.kind != SLUICE_ZS_COMPRESSED) return SLUICE_ST_OK;
-        // At most 43,690 sequences (a block of 128 KiB, 3 bytes each) of at most 131,074 bytes.
+        // The sums cannot overflow: a block has at most 43,690 sequences (128 KiB / 3), each of at
+        // most 131,074 bytes.
         uint64_t literals = 0, matches = 0;
         for (const Sequence& sequence : m_sequences) {
             literals += sequence.literals;
@@ -119,14 +120,14 @@ public:
         return SLUICE_ST_OK;
     }
 
-    // Writes the bytes of a block. Returns false if the source of a match begins before the frame
-    // and before the dictionary, which precedes the frame.
+    // Writes the bytes of a block. Returns false if an offset is 0, or if the source of a match
+    // begins before the dictionary, which precedes the frame.
     bool write(const Block& block, const ZstdPlace& place)
     {
         uint8_t* to = place.to;
         if (writeUncompressed(block, to)) return true;
         const uint8_t* literal = m_literals.data();
-        uint64_t done = place.before; // bytes of the frame
+        uint64_t done = place.before; // bytes of the frame that precede `to`
         for (const Sequence& sequence : m_sequences) {
             to = std::copy_n(literal, sequence.literals, to);
             literal += sequence.literals;
@@ -143,8 +144,8 @@ public:
     }
 
 private:
-    // Returns the offset of a sequence, or 0 if it is invalid. Puts it first in m_repeats, the list
-    // of the last three offsets.
+    // Returns the offset of a sequence, or 0 if it is invalid. Moves it to the front of m_repeats,
+    // the list of the last three offsets.
     uint32_t offsetOf(const Sequence& sequence)
     {
         uint32_t place = SLUICE_ZS_REPEATS - 1, offset; // a new offset pushes out the oldest one

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kInvocations = kZstdExpandThreads;
 
-__device__ u32 expandLoad(u64 base, u32 index) { return loadByte(base, index); }
+__device__ u32 expandLoad(u64 address) { return *pointerTo<const uint8_t>(address, 0); }
 __device__ void expandBarrier() { __syncthreads(); }
 
 } // namespace

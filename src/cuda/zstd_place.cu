@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Places the output of Zstandard blocks: shaders/lib/kernels/zstd_place.h.
+// Chooses turns, sorts blocks and places their output: shaders/lib/kernels/zstd_place.h.
 #include "api/plan_zstd.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
@@ -15,7 +15,9 @@ constexpr uint32_t kThreads = 32;
 __global__ void __launch_bounds__(kThreads) zstdPlaceKernel(ZstdParams params)
 {
     const uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
-    if (params.pass >= SLUICE_ZS_CLEAR)
+    if ((params.pass & SLUICE_ZS_BEGIN) != 0)
+        zstdBeginTurn(params, thread);
+    else if (params.pass >= SLUICE_ZS_COUNT)
         zstdOrder(params, thread);
     else
         zstdPlace(params, thread);

@@ -23,11 +23,17 @@ __device__ void zstdTeamBarrier() { wgBarrierShared(); }
 namespace sluice {
 namespace {
 
-// Tables are built where the rings are later.
+// Returns the memory in which a lane group builds its tables. Later it has the rings of bits.
 __device__ SlotMemory slotMemory(uint32_t group)
 {
     uint32_t* const words = sZstdWork + zstdTableMemory(group);
     return {reinterpret_cast<uint8_t*>(words), words + 128};
+}
+
+// Stores a step of a chain, one sequence's three table entries and bit position, in one store.
+__device__ void zstdStoreStep(u32 at, u32 l, u32 o, u32 m, u32 position)
+{
+    *reinterpret_cast<u32x4*>(&sZstdWork[at]) = makeU32x4(l, o, m, position);
 }
 
 } // namespace
@@ -43,7 +49,7 @@ namespace {
 
 __global__ void __launch_bounds__(kThreads) zstdSequencesKernel(ZstdParams params)
 {
-    letNextLaunchBegin(); // literals, which need nothing that this leaves
+    letNextLaunchBegin(); // it decodes literals, which need no sequences
     zstdSequences(params, blockIdx.x);
 }
 

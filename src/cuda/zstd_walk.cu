@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Walks over the headers of Zstandard frames: shaders/lib/kernels/zstd_walk.h.
+#include "api/plan_zstd.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/region.cuh"
@@ -22,7 +23,7 @@ cudaError_t loadZstdWalk(CudaTraits&) { return load(zstdWalkKernel); }
 
 cudaError_t launchZstdWalk(cudaStream_t stream, const ZstdParams& params)
 {
-    const uint32_t threads = params.slots;
+    const uint32_t threads = zstdWalkThreads(params);
     return launch(stream, zstdWalkKernel, (threads + kThreads - 1) / kThreads, kThreads, params);
 }
 

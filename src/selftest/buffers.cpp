@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The buffers of a self-test. buffers.h explains guards and poison.
+// The buffers of a self-test. buffers.h explains the words guard and poison.
 #include "selftest/buffers.h"
 
 #include <algorithm>
@@ -29,10 +29,10 @@ SluiceBuffer CaseBuffers::guarded(const Bytes& contents, uint32_t misaligned)
     return range;
 }
 
-SluiceBuffer CaseBuffers::scratch(const SluiceRequirements& need)
+SluiceBuffer CaseBuffers::scratch(const SluiceRequirements& need, uint8_t fill)
 {
     const size_t size = size_t((need.scratchSize + 3) / 4 * 4);
-    return input(Bytes(size, need.zeroedScratch != 0 ? 0 : kPoison));
+    return input(Bytes(size, need.zeroedScratch != 0 ? 0 : fill));
 }
 
 const SluiceBuffer& CaseBuffers::wholeOf(const SluiceBuffer& range) const

@@ -92,20 +92,21 @@ public:
     {
         return guarded(Bytes(size, kPoison), misaligned);
     }
-    // Does the same as output(), but fills the buffer with `contents`. For memory that a command
-    // reads and writes.
+    // Returns a buffer for memory that a command reads and writes. It lies between guards like an
+    // output, but is filled with `contents`.
     SluiceBuffer guarded(const Bytes& contents, uint32_t misaligned = 0);
-    // Returns a buffer for scratch. It is filled with poison, unless the command needs zeros.
-    SluiceBuffer scratch(const SluiceRequirements& need);
+    // Returns a buffer for scratch. All its bytes are `fill`, or 0 if the command needs zeros.
+    SluiceBuffer scratch(const SluiceRequirements& need, uint8_t fill = kPoison);
 
     // Allocates info.scratch, with the size that the function `require` returns for `info`.
     template <typename Info>
     void addScratch(Info& info,
-                    SluiceStatus (*require)(SluiceContext, const Info*, SluiceRequirements*))
+                    SluiceStatus (*require)(SluiceContext, const Info*, SluiceRequirements*),
+                    uint8_t fill = kPoison)
     {
         SluiceRequirements need = {};
         if (status == SLUICE_OK) status = require(context(), &info, &need);
-        if (status == SLUICE_OK) info.scratch = scratch(need);
+        if (status == SLUICE_OK) info.scratch = scratch(need, fill);
         if (need.zeroedScratch != 0) m_zeroed = info.scratch;
     }
 
@@ -136,7 +137,7 @@ public:
     Bytes read(const SluiceBuffer& range);
     // Appends an output, with its guards, to the results.
     void take(const SluiceBuffer& range) { append(readWhole(range)); }
-    // Does the same for an output with unspecified bytes. The caller's blank(bytes) gets the output
+    // Appends an output that has unspecified bytes. The caller's blank(bytes) gets the output
     // without guards, and overwrites the unspecified bytes with a fixed value.
     template <typename Blank>
     void take(const SluiceBuffer& range, Blank blank)
@@ -146,7 +147,7 @@ public:
         blank(whole.data() + (range.offset - wholeOf(range).offset));
         append(whole);
     }
-    // Appends bytes to the results, filled up with zeros to a whole word.
+    // Appends bytes to the results, with zeros after them up to a whole word.
     void append(const Bytes& bytes);
 
     SluiceStatus status = SLUICE_OK;
@@ -155,7 +156,7 @@ public:
 
 private:
     static constexpr uint64_t kGuard = 64; // bytes
-    // A buffer, and its allocation, which also holds the guards.
+    // A buffer (`used`), and the allocation around it, which also holds the guards (`whole`).
     struct Range {
         SluiceBuffer used, whole;
     };

@@ -12,10 +12,10 @@
 namespace sluice::selftest {
 namespace {
 
-constexpr uint32_t kLargest = 24000;
+constexpr uint32_t kLargest = 24000, kSmall = 60; // most bytes of a region
 
-// Text of few symbols, repeats from near and far with and without changes, runs, and noise: a block
-// of it has literals of every kind and all repeated offsets.
+// Returns text of few symbols, near and far repeats with and without changes, runs, and noise. Its
+// blocks have literals of every kind, and use all repeated offsets.
 Bytes content(uint32_t size, uint32_t seed)
 {
     Random random(seed);
@@ -39,8 +39,8 @@ Bytes content(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Encodes `bytes` as a frame. Small blocks have 4 KiB, since the window has no more. Returns no
-// bytes after an error.
+// Encodes `bytes` as a frame. smallBlocks: the window has 4 KiB, which also limits blocks to 4 KiB.
+// Returns no bytes after an error.
 Bytes encoded(const Bytes& bytes, int level, bool smallBlocks, bool checksum)
 {
     const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
@@ -57,70 +57,94 @@ Bytes encoded(const Bytes& bytes, int level, bool smallBlocks, bool checksum)
     return frame;
 }
 
-} // namespace
-
-template <>
-void SelfTestCases::test<SelfTestCase::zstd>(CaseBuffers& on)
-{
+// Frames for a command. Addresses in `regions` are offsets from the start of the source or the
+// destination.
+struct Frames {
     Bytes source;
     std::vector<SluiceRegion> regions;
     uint64_t output = 0;
-    const auto add = [&](const Bytes& frames, uint64_t size) {
-        source.push_back(0); // sources begin at any byte
-        regions.push_back({source.size(), output, frames.size(), size});
-        source.insert(source.end(), frames.begin(), frames.end());
+
+    void add(const Bytes& frame, uint64_t size)
+    {
+        source.push_back(0); // so that sources are not aligned
+        regions.push_back({source.size(), output, frame.size(), size});
+        source.insert(source.end(), frame.begin(), frame.end());
         output += (size + 3) / 4 * 4;
-    };
-    for (uint32_t i = 0; i < 10; ++i) {
-        const uint32_t size = i % 3 == 2 ? kLargest : 900 + 2111 * i;
-        const Bytes bytes = content(size, i);
-        Bytes frame = encoded(bytes, i % 2 == 0 ? 19 : 1, i % 3 != 0, i % 4 != 3);
-        if (frame.empty()) {
-            on.status = SLUICE_ERROR_OUT_OF_MEMORY;
-            return;
-        }
-        add(frame, size);
-        if (i == 5) {
-            frame.back() ^= 1; // of the checksum
-            add(frame, size);
-        }
-        if (i < 6) continue;
-        frame[frame.size() / 2] ^= 16; // damaged somewhere
-        add(frame, size);
-        add(frame, size - 1);
     }
-    for (int k = 0; k < 8; ++k)
-        source.push_back(0);
-    source.resize(source.size() / 4 * 4);
+};
+
+void decode(CaseBuffers& on, Frames frames, uint32_t regionsAtOnce, uint32_t maxRegionSize,
+            uint32_t maxBlocks)
+{
+    frames.source.resize((frames.source.size() + 8) / 4 * 4);
     SluiceZstdInfo info = {};
-    info.maxRegionCount = uint32_t(regions.size());
+    info.maxRegionCount = uint32_t(frames.regions.size());
     info.regionStride = sizeof(SluiceRegion);
     info.flags = SLUICE_ZSTD_CHECKSUMS;
-    info.regionsAtOnce = 12; // two turns
-    info.maxRegionSize = kLargest;
-    info.maxBlocks = 64;
-    info.source = on.input(source);
-    info.destination = on.output(output);
-    std::vector<SluiceRegion> list = regions;
+    info.regionsAtOnce = regionsAtOnce;
+    info.maxRegionSize = maxRegionSize;
+    info.maxBlocks = maxBlocks;
+    info.source = on.input(frames.source);
+    info.destination = on.output(frames.output);
+    std::vector<SluiceRegion> list = frames.regions;
     for (SluiceRegion& region : list) {
         region.srcAddress += on.address(info.source);
         region.dstAddress += on.address(info.destination);
     }
     info.regions = on.input(list);
     info.status = on.output((uint64_t(info.maxRegionCount) + 2) * 4);
-    on.addScratch(info, sluiceGetZstdRequirements);
+    // Zeros lead to no address outside the buffers, which poison would do if a faulty step had not
+    // written what later steps read.
+    on.addScratch(info, sluiceGetZstdRequirements, 0);
     on.run(sluiceCmdZstd, info);
     on.take(info.status);
     const Bytes words = on.read(info.status);
     if (on.status != SLUICE_OK) return;
-    Words statuses(regions.size());
+    Words statuses(list.size());
     std::memcpy(statuses.data(), words.data(), statuses.size() * 4);
     on.take(info.destination, [&](uint8_t* bytes) {
-        for (size_t i = 0; i < regions.size(); ++i)
+        for (size_t i = 0; i < list.size(); ++i)
             if (statuses[i] != SLUICE_TILE_OK && statuses[i] != SLUICE_TILE_BAD_CHECKSUM)
-                std::fill_n(bytes + regions[i].dstAddress, regions[i].decompressedSize,
+                std::fill_n(bytes + frames.regions[i].dstAddress, list[i].decompressedSize,
                             CaseBuffers::kPoison);
     });
+}
+
+} // namespace
+
+template <>
+void SelfTestCases::test<SelfTestCase::zstd>(CaseBuffers& on)
+{
+    Frames large, small;
+    for (uint32_t i = 0; i < 10; ++i) {
+        const uint32_t size = i % 3 == 2 ? kLargest : 900 + 2111 * i;
+        Bytes frame = encoded(content(size, i), i % 2 == 0 ? 19 : 1, i % 3 != 0, i % 4 != 3);
+        if (frame.empty()) {
+            on.status = SLUICE_ERROR_OUT_OF_MEMORY;
+            return;
+        }
+        large.add(frame, size);
+        if (i == 5) {
+            frame.back() ^= 1; // damage the checksum
+            large.add(frame, size);
+        }
+        if (i < 6) continue;
+        frame[frame.size() / 2] ^= 16; // damage the middle of the frame
+        large.add(frame, size);
+        large.add(frame, size - 1);
+    }
+    for (uint32_t i = 0; i < 2100; ++i) {
+        const uint32_t size = i % (kSmall + 1);
+        Bytes frame = encoded(content(size, i), 1, false, true);
+        if (frame.empty()) {
+            on.status = SLUICE_ERROR_OUT_OF_MEMORY;
+            return;
+        }
+        if (i % 5 == 0) frame.back() ^= 1;
+        small.add(frame, size);
+    }
+    decode(on, large, 2, kLargest, 64); // in several turns, each of as many as have room
+    decode(on, small, 1100, kSmall, 1); // in two turns, whose statuses and slots are many
 }
 
 } // namespace sluice::selftest

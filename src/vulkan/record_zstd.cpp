@@ -27,6 +27,7 @@ SluiceStatus VulkanBackend::cmdZstd(SluiceCommands commands, const SluiceZstdInf
         const uint32_t lanes = m_pipelines.workgroup(pipeline);
         const uint32_t groups = uint32_t(zstdLaneGroups(params));
         uint64_t wanted = params.slots;
+        if (step == ZstdStep::walk) wanted = zstdWalkThreads(params);
         if (step == ZstdStep::literals) wanted = uint64_t(32) * groups;
         if (step == ZstdStep::bytes) wanted = zstdThreads(params);
         if (step == ZstdStep::expand) wanted = uint64_t(lanes) * params.slots;
@@ -36,8 +37,9 @@ SluiceStatus VulkanBackend::cmdZstd(SluiceCommands commands, const SluiceZstdInf
                            teams = SLUICE_ZS_TEAMS(groups, m_machine.tuning.zstdChains);
             wanted = uint64_t(lanes) * ((teams + each - 1) / each);
         }
-        // Literals go to parts of scratch that no sequence uses, so there is no barrier between the
-        // two. To keep the barrier check from reporting them, they are not declared as accesses.
+        // The literals' dispatch writes parts of scratch that the sequences' dispatch does not use,
+        // so no barrier is needed between the two. Its writes are not declared, because the barrier
+        // check would report them as conflicts.
         const bool beside = step == ZstdStep::literals && params.pass != SLUICE_ZS_READ_DICTIONARY;
         if (!beside) m_recorder.computeBarrier(cmd);
         m_recorder.dispatch(

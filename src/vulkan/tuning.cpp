@@ -9,11 +9,11 @@ namespace sluice {
 
 namespace {
 
-// Returns how many chains, at most `most`, a team of zstd_sequences has memory for, if its
-// workgroup has `lanes` invocations.
+// Returns how many blocks a team of zstd_sequences can decode at once, at most `most`. Each takes
+// shared memory for its chain of FSE steps. lanes: invocations of a workgroup.
 uint32_t zstdChains(const DeviceTraits& device, uint32_t lanes, uint32_t most)
 {
-    // Subgroups that are emulated take up to 32 bytes an invocation.
+    // Emulated subgroups take up to 32 bytes of shared memory per invocation.
     const uint32_t groups = lanes / 32, other = 32 * lanes + groups * SLUICE_ZS_TABLE_BYTES,
                    teams = device.zstdTeamsPerWorkgroup();
     while (most > 1 && most * teams * SLUICE_ZS_CHAIN_BYTES + other > device.sharedBytes)
@@ -66,11 +66,11 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.fseTables.laneGroups = 4096;
     // df11 takes 64 registers per invocation, so a processor runs 1,024 invocations at a time.
     row.df11.workgroups = processors * 1024 / row.workgroup.scan;
-    // A large GPU has the memory for large turns, and needs them.
+    // Large GPUs need turns of many regions to be busy, and have the memory for their scratch.
     row.zstd = {1 << 20, processors >= 32 ? 1024u : 128u, std::max(9 * processors, 16u),
                 kZstdSteps};
-    row.workgroup.zstdSequences = native ? 96 : std::max(32u, device.subgroupSize);
-    row.zstdChains = zstdChains(device, row.workgroup.zstdSequences, 2);
+    row.workgroup.zstdSequences = native ? 128 : std::max(32u, device.subgroupSize);
+    row.zstdChains = zstdChains(device, row.workgroup.zstdSequences, 3);
     return row;
 }
 
@@ -78,9 +78,9 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
 {
     // Workgroup sizes are rounded down to whole subgroups, but not below a lane group.
     const uint32_t lanes = std::max(32u, device.subgroupSize);
-    // Returns the largest workgroup size up to `size` whose shared memory fits: `bytes`, and
-    // `bytesEach` for each invocation. Emulated subgroups need more arrays, so larger workgroups do
-    // not fit with them.
+    // Returns the largest workgroup size up to `size` that the device takes and whose shared
+    // memory, bytes + bytesEach * size, fits. Emulated subgroups need more arrays, so they get at
+    // most 128 invocations.
     const auto fit = [&](uint32_t size, uint32_t bytes, uint32_t bytesEach) {
         size = device.isEmulated() ? std::min(size, 128u) : size;
         for (size -= size % lanes; size > lanes; size -= lanes) {
@@ -99,15 +99,16 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
     sizes.compact = fit(sizes.compact, 1024, SLUICE_COMPACT_BYTES_PER_INVOCATION);
     sizes.floatDecode = fit(sizes.floatDecode, kFloatSharedBytes, kFloatSharedBytesEach);
     sizes.gstdExpand = powerOfTwo(fit(sizes.gstdExpand, 64, 50));
-    sizes.zstdExpand = fit(sizes.zstdExpand, 256, 52);
+    sizes.zstdExpand = fit(sizes.zstdExpand, 256, 78);
     sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
     sizes.zstdSequences =
         device.hasNativeLaneGroups()
             ? fit(sizes.zstdSequences, SLUICE_ZS_CHAIN_BYTES, SLUICE_ZS_TABLE_BYTES / 32)
             : lanes;
     row.zstdChains = zstdChains(device, sizes.zstdSequences, row.zstdChains);
-    // A lane group that consists of several subgroups, or is emulated, has a workgroup to itself;
-    // the lane groups of one subgroup (`together`) stay together.
+    // intervalShares is the number of lane groups in a workgroup. A lane group that consists of
+    // several subgroups, or is emulated, has a workgroup to itself. The lane groups of one wide
+    // subgroup (`together` of them) share a workgroup.
     const uint32_t together = std::max(1u, device.subgroupSize / 32);
     sizes.intervalShares = device.isEmulated() || device.subgroupSize < 32
                                ? together

@@ -31,9 +31,8 @@ uint32_t blocksOf(const ZstdCase& one)
 }
 
 // Puts cases of about the same size together, since all regions of a list get the same scratch.
-std::vector<Batch> batchesOf(const std::vector<ZstdCase>& cases)
+std::vector<Batch> batchesOf(const std::vector<ZstdCase>& cases, size_t most)
 {
-    constexpr size_t most = 128;
     std::vector<uint32_t> blocks(cases.size());
     std::transform(cases.begin(), cases.end(), blocks.begin(), blocksOf);
     std::vector<size_t> order(cases.size());
@@ -156,11 +155,12 @@ void needZstd(Device& on)
     REQUIRE(sluiceCreatePipelines(on.context(), &pipelines, nullptr) == SLUICE_OK);
 }
 
-Words checkZstdCases(Device& on, const std::vector<ZstdCase>& cases, uint32_t regionsAtOnce)
+Words checkZstdCases(Device& on, const std::vector<ZstdCase>& cases, uint32_t regionsAtOnce,
+                     size_t most)
 {
     needZstd(on);
     Words statuses(cases.size());
-    for (const Batch& batch : batchesOf(cases))
+    for (const Batch& batch : batchesOf(cases, most))
         runBatch(on, cases, batch, regionsAtOnce, statuses);
     return statuses;
 }

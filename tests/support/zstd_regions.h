@@ -16,6 +16,7 @@ void needZstd(Device& on);
 // that are right, and no byte beside a region's output may change. Sources begin at any byte and
 // lie side by side. Returns the statuses in the order of the cases. regionsAtOnce: as in
 // SluiceZstdInfo.
-Words checkZstdCases(Device& on, const std::vector<ZstdCase>& cases, uint32_t regionsAtOnce = 0);
+Words checkZstdCases(Device& on, const std::vector<ZstdCase>& cases, uint32_t regionsAtOnce = 0,
+                     size_t most = 128);
 
 } // namespace sluice::test

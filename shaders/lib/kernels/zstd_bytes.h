@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Steps of the Zstandard decode: the bytes of large regions, and the offsets of phase 4. An
-// invocation has four bytes. zstd_expand.h makes the bytes of other regions.
+// Steps of the Zstandard decode that make the bytes of large regions and check offsets (phase 4 in
+// docs/format.md, 12.3). An invocation makes four bytes. zstd_expand.h makes the bytes of other
+// regions.
 //
-// LINK finds by two binary searches which block and which sequence a byte is of, and links it: to
-// its value, or to the byte that it copies, which is always an earlier one. FOLLOW replaces a link
-// by what is some links further, so that all chains of copies end after a number of passes that is
-// logarithmic in their length, whatever the input (pointer doubling). Other invocations may change
-// a link while it is read: it then is one or another of the same chain, and either is right. FINISH
-// writes the values.
+// LINK finds the block and the sequence of each byte by two binary searches. It links the byte to
+// its value or to the earlier byte that it copies. FOLLOW replaces each link by one several hops
+// further on (pointer doubling), so that the number of passes is logarithmic in the length of the
+// longest chain, whatever the input. An invocation may read a link while another replaces it. That
+// race is harmless, since the old and the new link lead to the same value. FINISH writes the
+// values.
 //
 // The includer provides storeBytes(target, value, first, end), which stores bytes [first, end) of a
 // word.
@@ -18,7 +19,8 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Returns the last block that begins at or before `position`; blocks are `count`, at least one.
+// Returns the last block that begins at or before byte `position` of the output; count: blocks, at
+// least 1.
 SLUICE_DEVICE u32 zstdBlockAt(SLUICE_IN(ZstdSlot) z, u32 position, u32 count) {
     u32 at = 0u;
     SLUICE_DONT_UNROLL
@@ -29,7 +31,8 @@ SLUICE_DEVICE u32 zstdBlockAt(SLUICE_IN(ZstdSlot) z, u32 position, u32 count) {
     return at;
 }
 
-// A sequence, and where the next one begins.
+// A sequence: where it begins in its block's output, its first literal, its offset, and where the
+// next sequence begins in the output (end) and in the literals (literalEnd).
 struct ZstdPiece {
     u32 begin, literal, offset, end, literalEnd;
 };
@@ -80,7 +83,8 @@ SLUICE_DEVICE u32 zstdLiteral(SLUICE_IN(ZstdSlot) z, u32 block, u32 info, u32 li
     return loadByte(z.literals, min(place, 4u * z.literalRoom - 1u));
 }
 
-// Returns the link of the byte at `position` of the output.
+// Returns the link of byte `position` of the output: SLUICE_ZS_VALUE | the byte's value, or the
+// position of the byte that it copies.
 SLUICE_DEVICE u32 zstdLink(SLUICE_IN(ZstdSlot) z, u32 position, u32 blocks) {
     u32 block = zstdBlockAt(z, position, blocks),
         info = zstdBlockWord(z, block, SLUICE_ZS_BLOCK_INFO), kind = info & 3u,
@@ -98,7 +102,7 @@ SLUICE_DEVICE u32 zstdLink(SLUICE_IN(ZstdSlot) z, u32 position, u32 blocks) {
     u32 offset = zstdResolve(s.offset, zstdBlockWord(z, block, SLUICE_ZS_BLOCK_REPEATS),
                              zstdBlockWord(z, block, SLUICE_ZS_BLOCK_REPEATS + 1u),
                              zstdBlockWord(z, block, SLUICE_ZS_BLOCK_REPEATS + 2u));
-    // The dictionary's content stands before the frame.
+    // An offset may reach before the frame, into the content of the dictionary.
     u32 frame = zstdBlockWord(z, block, SLUICE_ZS_BLOCK_FRAME_BEGIN), done = position - frame,
         reach = begin + match - frame + zstdDictionaryContent(z);
     if (offset - 1u < reach && offset <= done) return position - offset;
@@ -112,10 +116,10 @@ SLUICE_DEVICE u32 zstdLink(SLUICE_IN(ZstdSlot) z, u32 position, u32 blocks) {
 SLUICE_DEVICE void zstdBytes(SLUICE_IN(ZstdParams) p, u32 thread) {
     u32 words = (p.maxRegionBytes + 3u) >> 2, all = p.begin + thread, index = all / words,
         word = all % words;
-    if (index >= p.slots) return;
+    if (index >= zstdTurnRegions(p)) return;
     ZstdSlot z = zstdSlot(p, index);
-    // Behind a fault of this phase, blocks before it are still wanted: for faults in them, and for
-    // the checksums of frames before.
+    // After a fault in this phase, the blocks before it are still made: they may have earlier
+    // faults, and the checksums of earlier frames are still compared.
     if (!zstdGoesOn(z, SLUICE_ZS_PHASE_OUTPUT)) return;
     u32 end = min(loadStoredWord(z.head, SLUICE_ZS_HEAD_POSITION), z.decoded), first = 4u * word;
     if (first >= end) return;

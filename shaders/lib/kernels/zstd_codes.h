@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The codes of lengths and offsets of Zstandard's sequences, and the states of their three tables
-// in shared memory. Included before kernels/fse.h, which then stores states by zstdSetState.
+// The codes of lengths and offsets of Zstandard's sequences, and the states of their three FSE
+// tables in shared memory. Included before kernels/fse.h, which stores these states by
+// zstdSetState.
 #ifndef SLUICE_KERNELS_ZSTD_CODES_H
 #define SLUICE_KERNELS_ZSTD_CODES_H
 
@@ -9,31 +10,36 @@
 
 SLUICE_KERNEL_BEGIN
 
-// The states of the three tables of each chain of a team. A state is a word: bits 0-6 all
-// bits that a sequence takes for this table (for the next state and extra bits), bits 7-10 those
-// for the next state, bits 11-19 the base of the next state, from bit 20 on the symbol. The sum of
-// three such words has the number of all bits of a sequence in its lowest bits.
+// The states of the three tables, for each block that a team decodes at once (a chain). A state is
+// a word. Bits 0-11: 4,096 minus the bits that a sequence reads for this table (next state and
+// extra bits). Bits 12-15: how many of them are for the next state. Bits 16-24: base of the next
+// state. Bits 25-31: symbol. The sum of a bit position and a sequence's three words is the position
+// of the next sequence modulo 4,096, since streams are read downwards.
 SLUICE_CONSTANT u32 kZstdStates = 1280u;
 SLUICE_SHARED u32 sZstdStates[kZstdTeams * kZstdChains * kZstdStates];
-// The memory of a chain: its ring, and twice two words for each of 32 steps. The number of words is
-// odd, so that chains do not meet in one bank. Each lane group builds tables in kZstdTableWords of
-// the same words: a byte for each slot and a word for each symbol.
+// The memory of a chain: its ring buffer, and two buffers of 32 steps with four words each. Its
+// size is 4 modulo 32 words, to avoid bank conflicts between chains. Before decoding begins, each
+// lane group builds tables in kZstdTableWords of the same memory: a byte for each slot and a word
+// for each symbol (slots.h).
 SLUICE_CONSTANT u32 kZstdRing = 128u, kZstdTableWords = 384u;
-SLUICE_CONSTANT u32 kZstdChainWords = kZstdRing + 1u + 128u;
+SLUICE_CONSTANT u32 kZstdRingWords = kZstdRing + 4u;
+// The bits of a position that say which bit of the ring it is.
+SLUICE_CONSTANT u32 kZstdRingMask = 32u * kZstdRing - 1u;
+SLUICE_CONSTANT u32 kZstdChainWords = kZstdRingWords + 256u;
 SLUICE_CONSTANT u32 kZstdWork = kZstdTableWords * kZstdTeam > kZstdChainWords* kZstdChains
                                     ? kZstdTableWords* kZstdTeam
                                     : kZstdChainWords* kZstdChains;
-SLUICE_SHARED u32 sZstdWork[kZstdTeams * kZstdWork];
-// Returns where lane group `group` of the workgroup builds its tables.
+SLUICE_SHARED_UNITS u32 sZstdWork[kZstdTeams * kZstdWork];
+// Returns where in sZstdWork lane group `group` of the workgroup builds its tables.
 SLUICE_DEVICE u32 zstdTableMemory(u32 group) {
     return group / kZstdTeam * kZstdWork + group % kZstdTeam * kZstdTableWords;
 }
-// Returns where the states of a table begin.
+// Returns where in the states of a chain those of a table begin.
 SLUICE_DEVICE u32 zstdTableAt(u32 kind) { return kind == 0u ? 0u : kind == 1u ? 512u : 768u; }
 
 SLUICE_DEVICE u32 zstdExtraBits(u32 kind, u32 symbol) {
     if (kind == SLUICE_ZS_OFFSETS) return symbol;
-    // Symbols `first` and the seven behind have 1, 1, 1, 1, 2, 2, 3 and 3 bits.
+    // Symbols first to first + 7 have 1, 1, 1, 1, 2, 2, 3 and 3 extra bits.
     bool literals = kind == SLUICE_ZS_LITERAL_LENGTHS;
     u32 first = literals ? 16u : 32u, regular = literals ? 25u : 43u;
     if (symbol < first) return 0u;
@@ -43,7 +49,8 @@ SLUICE_DEVICE u32 zstdExtraBits(u32 kind, u32 symbol) {
                                : 4u;
 }
 
-// Returns the length to which the extra bits of a symbol are added; match lengths without the 3.
+// Returns the length to which a symbol's extra bits are added; for match lengths minus
+// SLUICE_ZS_MIN_MATCH.
 SLUICE_DEVICE u32 zstdBase(u32 kind, u32 symbol) {
     bool literals = kind == SLUICE_ZS_LITERAL_LENGTHS;
     u32 first = literals ? 16u : 32u, at = symbol - first;
@@ -55,10 +62,12 @@ SLUICE_DEVICE u32 zstdBase(u32 kind, u32 symbol) {
     return literals ? 48u : symbol == 42u ? 96u : 64u + 16u * (at - 8u);
 }
 
-// `states` has the place of the table in its lower half and its kind in the upper one.
+// Stores state `place` of a table. Lower half of `states`: index of the table in sZstdStates; upper
+// half: its kind.
 SLUICE_DEVICE void zstdSetState(u64 states, u32 place, u32 base, u32 symbol, u32 bits) {
     u32 all = bits + zstdExtraBits(highWord(states), symbol);
-    sZstdStates[lowWord(states) + place] = all | bits << 7 | base << 11 | symbol << 20;
+    sZstdStates[lowWord(states) + place] =
+        (0u - all & kZstdRingMask) | bits << 12 | base << 16 | symbol << 25;
 }
 
 SLUICE_KERNEL_END

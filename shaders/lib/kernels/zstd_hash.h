@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The end of the Zstandard decode: checksums of frames, and the status of each region. A checksum
-// is the lower half of XXH64, which is serial: one invocation a region computes it, and goes on in
-// the next dispatch. Numbers of 64 bits are made of two words, since devices need not have them.
+// The last step of the Zstandard decode: checksums of frames, and the status of each region. A
+// checksum is the lower half of XXH64, which is serial, so one invocation per region computes it,
+// over several dispatches. A 64-bit number is two words, since not every device has 64-bit
+// integers.
 #ifndef SLUICE_KERNELS_ZSTD_HASH_H
 #define SLUICE_KERNELS_ZSTD_HASH_H
 
@@ -9,7 +10,7 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Numbers have the lower half in x.
+// 64-bit numbers have their lower half in x.
 SLUICE_DEVICE u32x2 hashJoin(u64 value) { return makeU32x2(lowWord(value), highWord(value)); }
 SLUICE_DEVICE u32x2 hashAdd(u32x2 a, u32x2 b) {
     return hashJoin(add64(joinU64(a.x, a.y), joinU64(b.x, b.y)));
@@ -38,17 +39,18 @@ SLUICE_DEVICE u32x2 hashMerge(u32x2 hash, u32x2 sum) {
     return hashAdd(hashTimes(hash, hashPrime1()), hashPrime4());
 }
 
-// Return 4 or 8 bytes of the output.
+// Returns 4 bytes of the output, from byte `at` on.
 SLUICE_DEVICE u32 hashWord(SLUICE_IN(ZstdSlot) z, u32 at) {
     u32 low = loadWord(z.destination, at >> 2), high = 0u;
     if ((at & 3u) != 0u) high = loadWord(z.destination, (at >> 2) + 1u);
     return funnelRight(low, high, (at & 3u) * 8u);
 }
+// Returns 8 bytes of the output, from byte `at` on.
 SLUICE_DEVICE u32x2 hashPair(SLUICE_IN(ZstdSlot) z, u32 at) {
     return makeU32x2(hashWord(z, at), hashWord(z, at + 4u));
 }
 
-// Holds what XXH64 keeps between stripes of 32 bytes.
+// The accumulators of XXH64, which each stripe of 32 bytes updates.
 struct ZstdHash {
     u32x2 a, b, c, d;
 };
@@ -69,7 +71,8 @@ SLUICE_DEVICE void hashStripe(SLUICE_IN(ZstdSlot) z, u32 at, SLUICE_INOUT(ZstdHa
     h.d = hashRound(h.d, hashPair(z, at + 24u));
 }
 
-// Returns the lower half of the hash of `size` bytes from `begin` on, whose whole stripes `h` has.
+// Returns the lower half of the hash of `size` bytes from `begin` on. All full stripes are in `h`
+// already.
 SLUICE_DEVICE u32 hashEnd(SLUICE_IN(ZstdSlot) z, u32 begin, u32 size, SLUICE_IN(ZstdHash) h) {
     u32x2 hash = hashPrime5();
     if (size >= 32u) {
@@ -104,8 +107,8 @@ SLUICE_DEVICE u32 hashEnd(SLUICE_IN(ZstdSlot) z, u32 begin, u32 size, SLUICE_IN(
     return hash.x ^ hash.y;
 }
 
-// Compares checksums of frames whose blocks are all placed and without fault. Returns whether none
-// is left.
+// Compares the checksums of frames that end before the first fault. Returns true if all are
+// compared or one is wrong.
 SLUICE_DEVICE bool zstdHashFrames(SLUICE_IN(ZstdSlot) z) {
     u32 fault = loadStoredWord(z.head, SLUICE_ZS_HEAD_FAULT), blocks = zstdBlocks(z),
         placed = loadStoredWord(z.head, SLUICE_ZS_HEAD_PLACED),
@@ -156,7 +159,7 @@ SLUICE_DEVICE bool zstdHashFrames(SLUICE_IN(ZstdSlot) z) {
 }
 
 SLUICE_DEVICE void zstdHash(SLUICE_IN(ZstdParams) p, u32 index) {
-    if (index >= p.slots) return;
+    if (index >= zstdTurnRegions(p)) return;
     ZstdSlot z = zstdSlot(p, index);
     bool last = (p.pass & SLUICE_ZS_LAST) != 0u;
     if ((p.flags & SLUICE_ZS_FLAG_CHECKSUMS) != 0u && zstdGoesOn(z, SLUICE_ZS_PHASE_OUTPUT)) {
@@ -165,7 +168,7 @@ SLUICE_DEVICE void zstdHash(SLUICE_IN(ZstdParams) p, u32 index) {
     }
     u32 fault = loadStoredWord(z.head, SLUICE_ZS_HEAD_FAULT);
     if (!last || fault == SLUICE_ST_PENDING) return;
-    writeStatus(p.status, p.maxRegionCount, p.firstRegion + index,
+    writeStatus(p.status, p.maxRegionCount, z.region,
                 fault == SLUICE_ZS_NO_FAULT ? SLUICE_ST_OK : fault & 15u);
 }
 

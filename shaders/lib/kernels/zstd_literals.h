@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A step of the Zstandard decode: the trees of literals, of phase 2, and their streams, of phase 3.
-// A lane group takes one block at a time. It builds a table with an entry for each value of the
-// next bits, and decodes the streams with it (zstd_streams.h). A tree that is used again is built
-// again.
+// The step of the Zstandard decode that decodes literals: their Huffman trees and their streams
+// (phases 2 and 3 in docs/format.md, 12.3). A lane group takes one block at a time. It builds a
+// table with an entry for each value of the next bits, and decodes the streams with it
+// (zstd_streams.h). If a block uses the tree of an earlier block, its table is built again.
 //
-// Before all other steps, a lane group reads the dictionary.
+// In a dispatch before all other steps, one lane group reads the dictionary.
 //
-// The includer provides what fse.h needs, with this file's zstdSetState before it.
+// The includer includes zstd_tree.h and then provides what fse.h needs.
 #ifndef SLUICE_KERNELS_ZSTD_LITERALS_H
 #define SLUICE_KERNELS_ZSTD_LITERALS_H
 
@@ -16,16 +16,16 @@
 SLUICE_KERNEL_BEGIN
 
 SLUICE_SHARED u32 sZstdWeights[kGroupsPerWorkgroup * 64u]; // a byte for each symbol
-// For each weight the first value of the bits from bit 0 on, and the number of symbols with smaller
-// weights from bit 16 on.
+// For each weight: in bits 0-15 the least value of the next bits that begins with one of its
+// codewords, from bit 16 on the number of symbols with smaller weights, not counting weight 0.
 SLUICE_SHARED u32 sZstdStarts[kGroupsPerWorkgroup * 16u];
-SLUICE_CONSTANT u32 kGiven = 5u; // words that lane 0 gives to the others
+SLUICE_CONSTANT u32 kGiven = 5u; // words that lane 0 passes to the other lanes
 SLUICE_SHARED u32 sZstdGiven[kGroupsPerWorkgroup * kGiven];
 
-// Reads the weights that are coded with a table of 2^log states, the first words of the lane
-// group's table, from the bits at offset `at` of the source. Two states take turns. When a state
-// needs more bits than there are, it gives its symbol, the other state gives one more, and the
-// weights end. One lane calls this. Returns their number, or 0 if a rule is broken.
+// One lane calls this. Reads weights from the `size` bytes at offset `at` of the source. Their FSE
+// table of 2^log states is in the first words of the lane group's sZstdTable. Two states alternate.
+// When one of them needs more bits than are left, its symbol and then the symbol of the other state
+// are the last weights. Returns the number of weights, or 0 if they are invalid.
 SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, u32 at, u32 size) {
     ZstdBits bits = zstdBits(z, at, size);
     int position = bits.end - int(2u * log);
@@ -34,7 +34,7 @@ SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, 
         other = zstdLow(window, log), count = 0u, word = 0u;
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; i += 4u) {
-        // Four weights have 24 bits at most.
+        // Four weights take 24 bits at most, so one window of 32 bits serves them.
         window = zstdWindow(bits, position - 32);
         word = 0u;
         SLUICE_UNROLL
@@ -58,7 +58,7 @@ SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, 
     return count + 1u;
 }
 
-// Holds what is known of a tree.
+// Holds what zstdWeights reads in a tree's description.
 struct ZstdTree {
     u32 status;
     u32 log;
@@ -66,7 +66,8 @@ struct ZstdTree {
 };
 
 // Puts the weights of the tree at offset `at` of the source into sZstdWeights; `count` receives
-// their number. maxLog: the most bits of a codeword.
+// their number. maxLog: the most bits of a codeword. entries: scratch in which fseRead stores a
+// description.
 SLUICE_DEVICE ZstdTree zstdWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on, u32 at, u32 size,
                                    u32 maxLog, u64 entries, SLUICE_OUT(u32, count)) {
     u32 lane = lgLane(), given = groupHere * kGiven,
@@ -80,7 +81,7 @@ SLUICE_DEVICE ZstdTree zstdWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on
     lgBarrierShared();
     SLUICE_UNROLL
     for (u32 k = 0u; k < 2u; ++k) {
-        // Direct weights have 4 bits, the higher half of a byte first.
+        // Weights without an FSE code have 4 bits each, the higher half of a byte first.
         u32 first = lane * 8u + 4u * k, word = 0u;
         if (on && header >= 128u && tree.status == SLUICE_ST_OK && first < count)
             word = zstdWord(z, at + 1u + first / 2u);
@@ -126,13 +127,13 @@ SLUICE_DEVICE ZstdTree zstdWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on
     return tree;
 }
 
-// Returns the bytes of the two words of sZstdWeights that this lane has, as sums over symbols.
+// Returns weight i, 0 to 7, of the eight weights in the bytes of `low` and `high`.
 SLUICE_DEVICE u32 zstdWeightOf(u32 low, u32 high, u32 i) {
     return (i < 4u ? low : high) >> (i & 3u) * 8u & 255u;
 }
 
-// Returns the length of the codeword that the bits begin with, and its symbol from bit 8 on;
-// `value` is the next `log` bits.
+// Returns the first codeword of `value`, the next `log` bits of a stream: its length from bit 0 on,
+// its symbol from bit 8 on.
 SLUICE_DEVICE u32 zstdCode(u32 groupHere, u32 log, u32 value) {
     u32 starts = groupHere * 16u, weight = 0u;
     SLUICE_UNROLL
@@ -143,8 +144,9 @@ SLUICE_DEVICE u32 zstdCode(u32 groupHere, u32 log, u32 value) {
     return (log + 1u - weight) | symbolAt(slotMemory(groupHere), at & 255u) << 8;
 }
 
-// Builds the table of the code with `count` weights (zstdEntry). The weight of the last symbol,
-// which is not sent, makes the sum a power of 2. Returns whether the weights are right.
+// Builds the table that zstdEntry reads, from `count` weights. The last symbol's weight is not in
+// the stream: it is the one that makes the sum of all 2^(weight - 1) a power of 2. `log` receives
+// the length of the longest codeword. Returns whether the weights are valid.
 SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUICE_OUT(u32, log)) {
     SlotMemory memory = slotMemory(groupHere);
     u32 lane = lgLane(), starts = groupHere * 16u, before, sum;
@@ -158,7 +160,7 @@ SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUI
         bad = bad || weight > maxLog;
     }
     lgScan(own, before, sum);
-    u32 wrong = lgBallot(bad); // by all lane groups, whatever `on` is
+    u32 wrong = lgBallot(bad); // all lane groups must take part, whatever `on` is
     on = on && wrong == 0u && sum != 0u;
     u32 highest = u32(findMSB(max(sum, 1u))), rest = (2u << highest) - sum;
     log = highest + 1u;
@@ -168,7 +170,7 @@ SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUI
         low |= (count & 4u) == 0u ? weight : 0u;
         high |= (count & 4u) != 0u ? weight : 0u;
     }
-    // The longest codewords come first, those of one length in the order of their symbols.
+    // The longest codewords have the least values; those of one length are in order of symbols.
     u32 start = 0u, rank = 0u,
         lengths = SLUICE_ZS_MAX_CODE_LENGTH + (wgAny(maxLog > SLUICE_ZS_MAX_CODE_LENGTH) ? 1u : 0u);
     bool longest = false;
@@ -192,13 +194,13 @@ SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUI
         start += total << k;
         rank += total;
     }
-    // No value of the bits is as large as these.
+    // Sentinels for unused weights: zstdCode compares them with values that are always smaller.
     if (lane == 0u || (lane > lengths && lane < 16u))
         sZstdStarts[starts + lane] = lane == 0u ? 0u : 0xffffu;
     lgBarrierShared();
     on = on && longest;
     u32 tableLog = min(log, SLUICE_ZS_MAX_CODE_LENGTH), words = on ? 1u << tableLog >> 1 : 0u;
-    // Searches of several rows overlap.
+    // Unrolled, so that the searches of several rows overlap.
     SLUICE_UNROLL_BY(4)
     for (u32 row = 0u; row < words; row += 32u) {
         u32 word = 0u;
@@ -213,7 +215,8 @@ SLUICE_DEVICE bool zstdBuild(u32 groupHere, bool on, u32 count, u32 maxLog, SLUI
     return on;
 }
 
-// Reads what follows the tree of a trained dictionary, or a raw dictionary. One lane calls this.
+// One lane calls this. Reads what follows the tree of a trained dictionary, and stores the words
+// SLUICE_ZS_DICTIONARY_* of this or of a raw dictionary.
 SLUICE_DEVICE void zstdReadDictionary(SLUICE_IN(ZstdSlot) z, bool trained, SLUICE_IN(ZstdTree) tree,
                                       u64 entries) {
     u32 status = trained ? tree.status : SLUICE_ST_OK,
@@ -247,34 +250,35 @@ SLUICE_DEVICE void zstdReadDictionary(SLUICE_IN(ZstdSlot) z, bool trained, SLUIC
               good && trained ? at + 4u * SLUICE_ZS_REPEATS : 0u);
 }
 
-// Builds the code of a block and decodes its literals. With `reads` the lane group reads the
-// dictionary instead.
+// Builds the table of a block's Huffman code and decodes its literals. With `reads`, which is the
+// same for all lane groups, a lane group reads the dictionary instead. Then there are no blocks yet.
 SLUICE_DEVICE void zstdBlockLiterals(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on, bool reads,
                                      u32 block, u64 entries) {
     u32 owner =
         reads ? SLUICE_ZS_OWNER_DICTIONARY : zstdBlockWord(z, block, SLUICE_ZS_BLOCK_OWNERS);
     bool own = owner == block, given = owner == SLUICE_ZS_OWNER_DICTIONARY;
-    u32 treeAt = zstdBlockWord(z, owner, SLUICE_ZS_BLOCK_LITERALS),
-        treeBytes = zstdBlockWord(z, owner, SLUICE_ZS_BLOCK_LITERAL_BYTES),
+    u32 treeAt = SLUICE_ZS_DICTIONARY_HEADER, treeBytes = z.dictionarySize - treeAt,
         maxLog = given ? SLUICE_ZS_DICTIONARY_CODE_LENGTH : SLUICE_ZS_MAX_CODE_LENGTH, count, log;
     ZstdSlot from = z;
     if (given) {
-        treeAt = SLUICE_ZS_DICTIONARY_HEADER;
-        treeBytes = z.dictionarySize - treeAt;
         from = zstdDictionarySlot(z);
+    } else {
+        treeAt = zstdBlockWord(z, owner, SLUICE_ZS_BLOCK_LITERALS);
+        treeBytes = zstdBlockWord(z, owner, SLUICE_ZS_BLOCK_LITERAL_BYTES);
     }
     bool trained = reads && z.dictionarySize >= SLUICE_ZS_DICTIONARY_HEADER &&
                    zstdWord(from, 0u) == SLUICE_ZS_DICTIONARY_MAGIC;
+    bool here = on;
     if (reads) on = on && trained;
     ZstdTree tree = zstdWeights(from, groupHere, on, treeAt, treeBytes, maxLog, entries, count);
     bool builds = on && tree.status == SLUICE_ST_OK;
     bool built = zstdBuild(groupHere, builds, builds ? count : 0u, maxLog, log);
     if (builds && !built) tree.status = SLUICE_ST_BAD_CODE;
     if (reads) {
-        if (lgLane() == 0u) zstdReadDictionary(from, trained, tree, entries);
+        if (here && lgLane() == 0u) zstdReadDictionary(from, trained, tree, entries);
         on = false;
     }
-    // A fault in another block's tree is that block's.
+    // If the tree belongs to another block, that block reports the fault.
     if (on && own && tree.status != SLUICE_ST_OK && lgLane() == 0u)
         zstdFault(z, SLUICE_ZS_PHASE_TABLES, block, 0u, tree.status);
     u32 decodes = on && tree.status == SLUICE_ST_OK ? 1u : 0u;
@@ -292,33 +296,45 @@ SLUICE_DEVICE void zstdBlockLiterals(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool 
         zstdFault(z, SLUICE_ZS_PHASE_SYMBOLS, block, 0u, SLUICE_ST_BAD_CODE);
 }
 
+// Gives the region of entry `at` of the turn's list of blocks the status INTERNAL.
+SLUICE_DEVICE void zstdLiteralsStopped(SLUICE_IN(ZstdParams) p, u32 at, u32 total) {
+    u32 own = at < total ? zstdOrdered(p, at) : SLUICE_ZS_NO_BLOCK;
+    if (own == SLUICE_ZS_NO_BLOCK) return;
+    ZstdSlot z = zstdSlot(p, own / p.maxBlocks);
+    zstdFault(z, 0u, 0u, 0u, SLUICE_ST_INTERNAL);
+}
+
 // `group` is the lane group's number in the dispatch, groupHere its number in the workgroup.
 SLUICE_DEVICE void zstdLiterals(SLUICE_IN(ZstdParams) p, u32 group, u32 groupHere) {
-    u32 index = group / p.groups, first = group % p.groups;
-    bool there = index < p.slots;
-    ZstdSlot z = zstdSlot(p, there ? index : 0u);
-    u64 entries = add64(z.entries, mul64(p.groups + first, SLUICE_ZS_ENTRY_BYTES));
+    u32 groups = p.slots * p.groups, first = p.begin * SLUICE_ZS_BLOCK_TURNS * groups + group,
+        before, total;
+    lgScan(loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_BINS + lgLane()), before, total);
     bool reads = p.pass == SLUICE_ZS_READ_DICTIONARY;
-    u32 blocks = there && (reads || zstdGoesOn(z, SLUICE_ZS_PHASE_TABLES)) ? zstdBlocks(z) : 0u;
-    if (reads) blocks = group == 0u ? 1u : 0u;
-    blocks = min(blocks, p.begin + p.groups * SLUICE_ZS_BLOCK_TURNS);
+    if (reads) total = 1u;
+    if (group >= groups) total = 0u;
+    u64 entries = zstdEntries(p, groups + min(group, groups - 1u));
     SLUICE_DONT_UNROLL
-    for (u32 begin = p.begin; wgAny(begin + first < blocks); begin += p.groups) {
-        bool here = begin + first < blocks;
-        u32 block = here ? begin + first : 0u;
-        u32 info = here && !reads ? zstdBlockWord(z, block, SLUICE_ZS_BLOCK_INFO) : 0u;
-        bool on = reads ? here
-                        : (info & 3u) == SLUICE_ZS_COMPRESSED &&
-                              (info >> SLUICE_ZS_INFO_LITERALS & 3u) >= SLUICE_ZS_LITERALS_HUFFMAN;
-        if (wgAny(on)) zstdBlockLiterals(z, groupHere, on, reads && on, on ? block : 0u, entries);
+    for (u32 turn = 0u; turn < SLUICE_ZS_BLOCK_TURNS; ++turn) {
+        u32 at = first + turn * groups;
+        if (!wgAny(at < total)) break;
+        u32 own = at < total && !reads ? zstdOrdered(p, at) : 0u;
+        bool here = at < total && own != SLUICE_ZS_NO_BLOCK;
+        if (!here) own = 0u;
+        u32 block = own % p.maxBlocks;
+        ZstdSlot z = zstdSlot(p, own / p.maxBlocks);
+        bool on =
+            here && (reads || (zstdGoesOn(z, SLUICE_ZS_PHASE_TABLES) && zstdHasHuffman(z, block)));
+        if (wgAny(on)) zstdBlockLiterals(z, groupHere, on, reads, on ? block : 0u, entries);
     }
-    bool good = lgLoopsGoOn();
-    if (!there || good || lgLane() != 0u) return;
-    // The regions' heads are not there yet while the dictionary is read.
-    if (reads)
-        storeWord(z.dictionaryHead, SLUICE_ZS_DICTIONARY_STATUS, SLUICE_ST_INTERNAL);
-    else
-        zstdFault(z, 0u, 0u, 0u, SLUICE_ST_INTERNAL);
+    if (lgLoopsGoOn() || lgLane() != 0u) return;
+    // A driver has left a loop early, and so perhaps the loop over blocks too. There is no loop
+    // here: a lane group has SLUICE_ZS_BLOCK_TURNS blocks, which are two.
+    if (!reads) {
+        zstdLiteralsStopped(p, first, total);
+        zstdLiteralsStopped(p, first + groups, total);
+    } else if (group == 0u) { // regions have no heads yet that could take a fault
+        storeWord(u64Of(p.scratch), SLUICE_ZS_DICTIONARY_STATUS, SLUICE_ST_INTERNAL);
+    }
 }
 
 SLUICE_KERNEL_END

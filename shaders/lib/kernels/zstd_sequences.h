@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A step of the Zstandard decode: the tables and the bits of sequences, of phases 2 and 3. A team
-// of lane groups takes up to kZstdChains blocks at a time, of about as many sequences each
-// (zstd_place.h).
+// The step of the Zstandard decode that decodes sequences: their FSE tables and their bits (phases
+// 2 and 3 in docs/format.md, 12.3). A team of lane groups decodes up to kZstdChains blocks at a
+// time, which have about the same number of sequences since zstd_place.h sorts the blocks.
 //
-// First the team builds the three tables of each block in shared memory. A table that is repeated
-// is built once more, from the description in the block that owns it; that takes less than handing
-// it on would.
+// First the team builds the three tables of each block in shared memory. If a block repeats a table
+// of an earlier block, the table is built again from the earlier block's description, since that
+// costs less than passing it on.
 //
-// The three states and the position in the bits of a block are one chain of dependent steps, which
-// nothing can make shorter, so whatever else there is to do stays out of it. In a round, lane k of
-// the team's first lane group makes up to 32 steps of block k's chain, with the bits in a ring in
-// shared memory, and leaves states and positions. Meanwhile the other lane groups, the helpers,
-// expand what it left in the round before: each takes a block, and each of its lanes a sequence.
-// The lane takes its extra bits, and sums over the lanes give its place. The helper also loads the
-// words that the next rounds may need. A team of one lane group does one after the other.
+// A block is one chain of dependent steps, a step per sequence: each step needs the three states
+// and the bit position of the step before. So all other work is kept out of the chain. In a round,
+// lane k of the team's first lane group makes up to 32 steps of block k's chain. It reads bits from
+// a ring buffer in shared memory and stores its states and positions. Meanwhile the other lane
+// groups, the helpers, expand the steps of the round before. A helper takes a block, and each of
+// its lanes takes a sequence: the lane reads the extra bits, and prefix sums over the lanes say
+// where the sequence begins. The helper also loads words of the stream for the next rounds. In a
+// team of one lane group, this lane group makes the steps of a round, then expands those before.
 //
-// Repeated offsets are found as those of Gstd are (gstd_sequences.glsl): each lane looks for the
-// lane below whose offset it takes. The offsets with which the block begins are not known yet, so
-// markers stand for them.
+// Repeated offsets are found as in gstd_sequences.glsl: each lane finds the lane below whose offset
+// it repeats. The repeated offsets at the beginning of the block are not known yet, so markers
+// (SLUICE_ZS_MARKERS) stand for them.
 //
-// The includer defines kZstdChains, kZstdTeam, which is the number of lane groups of a team,
-// kZstdTeams, the number of teams of a workgroup, zstdTeamBarrier(), which waits for the team, and
-// what fse.h needs, with zstd_codes.h before it.
+// The includer defines kZstdChains; kZstdTeam, the lane groups of a team; kZstdTeams, the teams of
+// a workgroup; zstdTeamBarrier(), a barrier for the team; zstdStoreStep(), which stores four words
+// in sZstdWork; and, after zstd_codes.h, what fse.h needs.
 #ifndef SLUICE_KERNELS_ZSTD_SEQUENCES_H
 #define SLUICE_KERNELS_ZSTD_SEQUENCES_H
 
@@ -29,20 +30,24 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Words that lane 0 gives to the others.
+// Indices of words that lane 0 of a lane group passes to its other lanes.
 SLUICE_CONSTANT u32 kMode = 0u, kStatus = 1u, kLog = 2u, kEntries = 3u, kUsed = 4u, kGiven = 5u;
 SLUICE_SHARED u32 sZstdGiven[kGroupsPerWorkgroup * kGiven];
 
-// A step of the chain takes 89 bits at most. The ring has kZstdRing words, of which two may be in
-// use above the position; a round loads at most kZstdLoads of them. The first word of the ring
-// stands behind the last one once more, so that two words from any place on can be loaded.
+// A step decodes a sequence, which has 89 bits at most. Of the ring's kZstdRing words, up to two
+// above the position may be in use; a round loads at most kZstdLoads words. The ring's first two
+// words are repeated after its last word, so that three consecutive words can be read without
+// wrapping.
 SLUICE_CONSTANT int kZstdStepBits = 89;
 SLUICE_CONSTANT int kZstdLoads = 96;
-// A round makes 13 steps at least, or all that are left.
-SLUICE_CONSTANT u32 kZstdMostRounds = SLUICE_ZS_BLOCK_BYTES / SLUICE_ZS_MIN_MATCH / 13u + 3u;
+// Steps are made four at a time. All rounds of a block except its last one have a multiple of four
+// steps, and at least 12, since the ring has the bits of 13 steps.
+SLUICE_CONSTANT u32 kZstdAtOnce = 4u;
+SLUICE_CONSTANT u32 kZstdMostRounds = SLUICE_ZS_BLOCK_BYTES / SLUICE_ZS_MIN_MATCH / 12u + 3u;
 
-// `word` is the number of a word of the bits.
+// Returns the index in sZstdWork of word `word` of the stream.
 SLUICE_DEVICE u32 zstdRingAt(u32 work, int word) { return work + (u32(word) & (kZstdRing - 1u)); }
+// Returns the 32 bits of the stream from bit `at` on.
 SLUICE_DEVICE u32 zstdRingBits(u32 work, int at) {
     u32 from = zstdRingAt(work, at >> 5);
     return funnelRight(sZstdWork[from], sZstdWork[from + 1u], u32(at) & 31u);
@@ -50,29 +55,31 @@ SLUICE_DEVICE u32 zstdRingBits(u32 work, int at) {
 SLUICE_DEVICE void zstdSetRing(u32 work, int word, u32 value) {
     u32 at = zstdRingAt(work, word);
     sZstdWork[at] = value;
-    if (at == work) sZstdWork[work + kZstdRing] = value;
+    if (at < work + 2u) sZstdWork[at + kZstdRing] = value;
 }
-// Returns where step `step` of a round is; rounds use two buffers in turn. The states are in its
-// first word, 9 bits each, the position in its second.
+// Returns the index in sZstdWork of step `step`, in one of two buffers (`turn`: 0 or 1) that rounds
+// use alternately. A step is four words: its three states, and the bit position before it minus
+// kZstdAhead; only the lowest 12 bits of this position are valid.
+SLUICE_CONSTANT u32 kZstdAhead = 64u;
 SLUICE_DEVICE u32 zstdStepAt(u32 work, u32 turn, u32 step) {
-    return work + kZstdRing + 1u + 64u * turn + 2u * step;
+    return work + kZstdRingWords + 128u * turn + 4u * step;
 }
 
-// The team shares these words of a chain. Words with a turn are two, which rounds write in turn, so
-// that all can read those of the round before.
-SLUICE_CONSTANT u32 kBitsAt = 0u; // address, two words, and number of the words of the bits
-SLUICE_CONSTANT u32 kBitsCount = 2u;
-SLUICE_CONSTANT u32 kTarget = 3u; // address of the block's sequences, two words
-SLUICE_CONSTANT u32 kCount = 5u;  // of them
-SLUICE_CONSTANT u32 kEntry = 6u;  // of the turn's order, plus 1; 0: there is no block
+// Indices of a chain's words in sZstdChains, which the team shares. Words marked "double" are
+// pairs: rounds write them alternately, so that all can read the word of the round before.
+SLUICE_CONSTANT u32 kBitsAt = 0u;    // address of the stream's words, two words
+SLUICE_CONSTANT u32 kBitsCount = 2u; // number of the stream's words
+SLUICE_CONSTANT u32 kTarget = 3u;    // address of the block's sequences, two words
+SLUICE_CONSTANT u32 kCount = 5u;     // number of the block's sequences
+SLUICE_CONSTANT u32 kEntry = 6u;     // slot * maxBlocks + block, plus 1; 0: there is no block
 SLUICE_CONSTANT u32 kTaken = 7u, kMatches = 8u, kRepeats = 9u; // of the sequences expanded so far
-SLUICE_CONSTANT u32 kStart = 12u;                              // the first states, as in a step
-SLUICE_CONSTANT u32 kBegin = 13u;      // of the bits; no position if they are damaged
-SLUICE_CONSTANT u32 kPosition = 14u;   // with a turn: behind the round's steps
-SLUICE_CONSTANT u32 kMade = 16u;       // with a turn: the round's steps
-SLUICE_CONSTANT u32 kDone = 18u;       // with a turn: sequences that have been expanded
-SLUICE_CONSTANT u32 kFilled = 20u;     // with a turn: the lowest word of the bits in the ring
-SLUICE_CONSTANT u32 kStateWords = 23u; // an odd number, so that chains do not meet in one bank
+SLUICE_CONSTANT u32 kStart = 12u;                              // first states, by zstdPackStates
+SLUICE_CONSTANT u32 kBegin = 13u;      // first bit of the stream; 0x7fffffff if it is damaged
+SLUICE_CONSTANT u32 kPosition = 14u;   // double: bit position after the round's steps
+SLUICE_CONSTANT u32 kMade = 16u;       // double: number of the round's steps
+SLUICE_CONSTANT u32 kDone = 18u;       // double: sequences that have been expanded
+SLUICE_CONSTANT u32 kFilled = 20u;     // double: the lowest word of the stream in the ring
+SLUICE_CONSTANT u32 kStateWords = 23u; // odd, against bank conflicts between chains
 SLUICE_SHARED u32 sZstdChains[kZstdTeams * kZstdChains * kStateWords];
 
 // -----------------------------------------------------------------------------------------------
@@ -100,7 +107,8 @@ SLUICE_DEVICE u32 zstdPredefined(u32 kind, u32 symbol) {
     return word >> 4u * (symbol & 7u) & 15u;
 }
 
-// Holds what one lane reads of a table. If the table has one symbol, `entries` is that symbol.
+// Holds what a table's description says. entries: how many symbols occur; if the table has one
+// symbol, that symbol.
 struct ZstdTable {
     u32 mode, status, log, entries, bytes;
 };
@@ -133,9 +141,9 @@ SLUICE_DEVICE ZstdTable zstdDescription(SLUICE_IN(ZstdSlot) z, u32 kind, u32 mod
     return table;
 }
 
-// Finds and reads the description of table `kind` of a block. Descriptions follow each other, so
-// those before it in the block that has it are read too, but for the block's own, where `used` says
-// how many bytes are behind, and for the dictionary's.
+// Finds and reads the description of table `kind` of a block. If another block has it, the
+// descriptions before it in that block are read too, to find where it begins. In the block itself,
+// `used` is the size of the descriptions before it.
 SLUICE_DEVICE ZstdTable zstdFindTable(SLUICE_IN(ZstdSlot) slot, u32 block, u32 kind, u32 used,
                                       u64 entries) {
     ZstdSlot z = slot;
@@ -165,9 +173,9 @@ SLUICE_DEVICE ZstdTable zstdFindTable(SLUICE_IN(ZstdSlot) slot, u32 block, u32 k
     return table;
 }
 
-// Builds the three tables of a block for chain `chain` of the workgroup; `entries` is memory of the
-// lane group, number groupHere of the workgroup. Returns whether that succeeded. `logs` receives 4
-// bits for each, `used` the bytes of the block's own descriptions.
+// Lane group groupHere of the workgroup builds the three tables of a block for chain `chain`, with
+// `entries` as scratch for a description. Returns whether they are valid. `logs` receives 4 bits
+// for each table, log2 of its states; `used` the size of the descriptions in the block itself.
 SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, bool on, u32 block,
                               u64 entries, SLUICE_OUT(u32, logs), SLUICE_OUT(u32, used)) {
     u32 given = groupHere * kGiven;
@@ -181,7 +189,7 @@ SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, b
             sZstdGiven[given + kLog] = table.log;
             sZstdGiven[given + kEntries] = table.entries;
             sZstdGiven[given + kUsed] = used + table.bytes;
-            // A fault in another block's description is that block's.
+            // If the description belongs to another block, that block reports the fault.
             if (table.status != SLUICE_ST_OK &&
                 zstdBlockWord(z, block, SLUICE_ZS_BLOCK_OWNERS + 1u + kind) == block)
                 zstdFault(z, SLUICE_ZS_PHASE_TABLES, block, 1u + kind, table.status);
@@ -224,7 +232,7 @@ SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, b
 // -----------------------------------------------------------------------------------------------
 // Bits
 
-// The chain of states of a lane's block.
+// The states and the bit position that a lane's chain has reached.
 struct ZstdChain {
     u32 literals, offsets, matches; // states
     int position;
@@ -239,54 +247,89 @@ SLUICE_DEVICE void zstdSetStates(SLUICE_INOUT(ZstdChain, c), u32 packed) {
     c.matches = packed >> 18;
 }
 
-// Makes the next `steps` steps, 1 to 32, from shared word `first` on. With `ends` the last of them
-// has no next state.
+// Holds the words of a chain's three states.
+struct ZstdStateWords {
+    u32 l, o, m;
+};
+SLUICE_DEVICE ZstdStateWords zstdStateWords(SLUICE_IN(ZstdChain) c, u32 states) {
+    ZstdStateWords words;
+    words.l = sZstdStates[states + c.literals];
+    words.o = sZstdStates[states + zstdTableAt(1u) + c.offsets];
+    words.m = sZstdStates[states + zstdTableAt(2u) + c.matches];
+    return words;
+}
+
+// Returns how many bits of the stream the next state takes; `state` is the current state's word.
+SLUICE_DEVICE u32 zstdStateBits(u32 state) { return state >> 12 & 15u; }
+
+// Sets the next states from the words of the current ones. Their bits are the last that a sequence
+// reads, so they are the lowest bits of `window`.
+SLUICE_DEVICE void zstdNextStates(SLUICE_INOUT(ZstdChain, c), SLUICE_IN(ZstdStateWords) now,
+                                  u32 window) {
+    u32 oBits = zstdStateBits(now.o), mBits = zstdStateBits(now.m);
+    c.offsets = (now.o >> 16 & 511u) + zstdLow(window, oBits);
+    c.matches = (now.m >> 16 & 511u) + zstdLow(window >> oBits, mBits);
+    c.literals = (now.l >> 16 & 511u) + zstdLow(window >> (oBits + mBits), zstdStateBits(now.l));
+}
+
+// Makes the next `steps` steps, 1 to 32, and stores them from index `first` of sZstdWork on. With
+// `ends` the last step is the block's last, which reads no bits for next states; otherwise `steps`
+// is a multiple of four.
+//
+// The 64 bits below a position are loaded together with the three states, so a step waits for
+// shared memory only once. If a sequence has more than 63 bits, which is rare, the whole round is
+// made again by steps that load their bits after the states say where these are.
 SLUICE_DEVICE void zstdSteps(SLUICE_INOUT(ZstdChain, c), u32 work, u32 states, u32 first, u32 steps,
                              bool ends) {
-    // Steps beyond the last one do no harm, and without a test each takes less time. They are taken
-    // back afterwards.
+    ZstdChain begin = c;
+    u32 p = u32(c.position) - kZstdAhead, isShort = 64u;
+    // Up to three steps too many are made and ignored, since a test in each would take longer.
     SLUICE_DONT_UNROLL
-    for (u32 i = 0u; i < steps; i += 4u) {
+    for (u32 i = 0u; i < steps; i += kZstdAtOnce) {
         SLUICE_UNROLL
-        for (u32 k = 0u; k < 4u; ++k) {
-            u32 l = sZstdStates[states + c.literals],
-                o = sZstdStates[states + zstdTableAt(1u) + c.offsets],
-                m = sZstdStates[states + zstdTableAt(2u) + c.matches];
-            sZstdWork[first + 2u * (i + k)] = zstdPackStates(c);
-            sZstdWork[first + 2u * (i + k) + 1u] = u32(c.position);
-            c.position -= int((l + o + m) & 127u);
-            // The bits of the three states are the last of the sequence.
-            u32 window = zstdRingBits(work, c.position), oBits = o >> 7 & 15u, mBits = m >> 7 & 15u;
-            c.offsets = (o >> 11 & 511u) + zstdLow(window, oBits);
-            c.matches = (m >> 11 & 511u) + zstdLow(window >> oBits, mBits);
-            c.literals = (l >> 11 & 511u) + zstdLow(window >> (oBits + mBits), l >> 7 & 15u);
+        for (u32 k = 0u; k < kZstdAtOnce; ++k) {
+            ZstdStateWords now = zstdStateWords(c, states);
+            u32 at = zstdRingAt(work, int(p) >> 5), w0 = sZstdWork[at], w1 = sZstdWork[at + 1u],
+                w2 = sZstdWork[at + 2u], sum = now.l + now.o + now.m;
+            zstdStoreStep(first + 4u * (i + k), now.l, now.o, now.m, p);
+            // The lowest 6 bits of the sum are 64 minus the number of the sequence's bits.
+            u32 window = shiftRight64(funnelRight(w0, w1, p), funnelRight(w1, w2, p), sum & 63u);
+            zstdNextStates(c, now, window);
+            isShort &= sum - 1u;
+            p += sum;
         }
     }
-    if ((steps & 3u) != 0u) {
-        zstdSetStates(c, sZstdWork[first + 2u * steps]);
-        c.position = int(sZstdWork[first + 2u * steps + 1u]);
+    if ((isShort & 64u) == 0u) {
+        c = begin;
+        p = u32(c.position) - kZstdAhead;
+        SLUICE_DONT_UNROLL
+        for (u32 i = 0u; i < steps; i += kZstdAtOnce) {
+            SLUICE_UNROLL
+            for (u32 k = 0u; k < kZstdAtOnce; ++k) {
+                ZstdStateWords now = zstdStateWords(c, states);
+                zstdStoreStep(first + 4u * (i + k), now.l, now.o, now.m, p);
+                p += now.l + now.o + now.m;
+                zstdNextStates(c, now, zstdRingBits(work, int(p + kZstdAhead)));
+            }
+        }
     }
-    if (ends) {
-        ZstdChain last = c;
-        zstdSetStates(last, sZstdWork[first + 2u * (steps - 1u)]);
-        c.position += int((sZstdStates[states + last.literals] >> 7 & 15u) +
-                          (sZstdStates[states + zstdTableAt(1u) + last.offsets] >> 7 & 15u) +
-                          (sZstdStates[states + zstdTableAt(2u) + last.matches] >> 7 & 15u));
-    }
+    u32 last = first + 4u * (steps - 1u);
+    if (steps % kZstdAtOnce != 0u) p = sZstdWork[last + 7u];
+    c.position -= int((u32(c.position) - kZstdAhead - p) & kZstdRingMask);
+    if (ends)
+        c.position += int(zstdStateBits(sZstdWork[last]) + zstdStateBits(sZstdWork[last + 1u]) +
+                          zstdStateBits(sZstdWork[last + 2u]));
 }
 
 struct ZstdSequence {
-    u32 literals, match, offset; // the offset's value as it is stored
+    u32 literals, match, offset; // offset: 1 to 3 repeat an offset; others are the offset + 3
 };
 
-// Takes the extra bits of the step at shared word `step`.
-SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 states, u32 step) {
-    ZstdChain c;
-    zstdSetStates(c, sZstdWork[step]);
-    int at = int(sZstdWork[step + 1u]);
-    u32 l = sZstdStates[states + c.literals] >> 20,
-        o = sZstdStates[states + zstdTableAt(1u) + c.offsets] >> 20,
-        m = sZstdStates[states + zstdTableAt(2u) + c.matches] >> 20;
+// Reads the extra bits of the step at index `step` of sZstdWork. position: the bit at which its
+// round ends, which completes the step's 12-bit position.
+SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 step, int position) {
+    u32 l = sZstdWork[step] >> 25, o = sZstdWork[step + 1u] >> 25, m = sZstdWork[step + 2u] >> 25;
+    int at = position + int((sZstdWork[step + 3u] + kZstdAhead - u32(position)) & kZstdRingMask);
     u32 lBits = zstdExtraBits(SLUICE_ZS_LITERAL_LENGTHS, l),
         mBits = zstdExtraBits(SLUICE_ZS_MATCH_LENGTHS, m);
     ZstdSequence s;
@@ -300,23 +343,27 @@ SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 states, u32 step) {
     return s;
 }
 
-// The repeated offsets, as numbers or markers.
+// The three repeated offsets. A marker stands for one that is not known yet (SLUICE_ZS_MARKERS).
 struct ZstdRepeats {
     u32 first, second, third;
 };
 
-// The lanes of `changes` change the list of repeated offsets, those of `swaps` by exchanging the
-// first two. These return where its offsets come from after that: from a lane, whose own offset it
-// is, or 32, 33 and 34 for the list before all lanes.
+// A sequence may change the list of the three repeated offsets. Returns the origin of the list's
+// first offset after the lanes of the mask `changes` have changed it. An origin is the lane whose
+// own offset it is, or 32, 33 or 34: the first, second or third offset of the list before all
+// lanes.
 SLUICE_DEVICE u32 zstdLatest(u32 changes) { return min(u32(findMSB(changes)), 32u); }
+// Returns the origin of the second repeated offset after these changes.
 SLUICE_DEVICE u32 zstdSecond(u32 changes) {
     u32 others = changes & ~(1u << (zstdLatest(changes) & 31u));
     return min(u32(findMSB(others)), changes != 0u ? 32u : 33u);
 }
+// Returns the origin of the third repeated offset; lanes in `swaps` only exchange the first two.
 SLUICE_DEVICE u32 zstdThird(u32 changes, u32 swaps) {
     u32 others = changes & ~swaps;
     return others != 0u ? zstdSecond(changes & ((1u << (u32(findMSB(others)) & 31u)) - 1u)) : 34u;
 }
+// If `origin` is a lane, returns `value`, that lane's offset; otherwise an offset of `before`.
 SLUICE_DEVICE u32 zstdOffsetOf(u32 origin, u32 value, SLUICE_IN(ZstdRepeats) before) {
     return origin < 32u    ? value
            : origin == 32u ? before.first
@@ -324,11 +371,12 @@ SLUICE_DEVICE u32 zstdOffsetOf(u32 origin, u32 value, SLUICE_IN(ZstdRepeats) bef
                            : before.third;
 }
 
-// Returns the offset of this lane's sequence, as a number or marker, and replaces the repeated
-// offsets before the first lane by those behind the last.
+// Returns the offset of this lane's sequence, or a marker that stands for it (SLUICE_ZS_MARKERS).
+// `before` has the repeated offsets before the first lane and receives those after the last lane.
 SLUICE_DEVICE u32 zstdOffset(bool on, SLUICE_IN(ZstdSequence) s,
                              SLUICE_INOUT(ZstdRepeats, before)) {
-    // Index 3 is the first offset, minus 1; it changes the list as a new offset does.
+    // If the sequence repeats an offset, `used` is its index in the list, 0 to 2. Or it is 3: the
+    // first offset minus 1, which enters the list as a new one.
     bool fresh = on && s.offset > SLUICE_ZS_REPEATS, old = on && !fresh;
     u32 used = s.offset - (s.literals != 0u ? 1u : 0u), offset = s.offset - SLUICE_ZS_REPEATS;
     offset = offset < SLUICE_ZS_MARKERS ? offset : SLUICE_ZS_TOO_FAR;
@@ -338,8 +386,9 @@ SLUICE_DEVICE u32 zstdOffset(bool on, SLUICE_IN(ZstdSequence) s,
     origin = used == 1u ? zstdSecond(below) : origin;
     origin = used == 2u ? zstdThird(below, swaps & lgLanesBelow()) : origin;
     origin = old ? origin : lgLane();
-    // From bit 6 on, how much is subtracted on the way. An origin may have an origin itself; five
-    // jumps reach the end of any way in 32 lanes.
+    // way: in bits 0-5 an origin, from bit 6 on what is subtracted on the way to it. The lane of an
+    // origin may repeat an offset, too, and so have an origin itself. Pointer jumping, which
+    // doubles the distance each time, finds the last origin among 32 lanes in five iterations.
     u32 way = origin | (old && used == 3u ? 64u : 0u);
     bool far = old && origin < 32u && (fresher >> origin & 1u) == 0u;
     u32 follows = lgBallot(far);
@@ -367,8 +416,8 @@ SLUICE_DEVICE u32 zstdOffset(bool on, SLUICE_IN(ZstdSequence) s,
     return value;
 }
 
-// Prepares the chain of a block, whose tables have logarithms `logs` and whose sequences' bits
-// begin behind `used` bytes of descriptions.
+// Prepares the chain of a block. logs: log2 of the number of states of its three tables, 4 bits
+// each. used: bytes of the table descriptions that stand before the bits of its sequences.
 SLUICE_DEVICE void zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bool on, u32 block,
                                   u32 logs, u32 used) {
     u32 lane = lgLane(),
@@ -385,7 +434,7 @@ SLUICE_DEVICE void zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bo
         bits = zstdBits(z, zstdBlockWord(z, block, SLUICE_ZS_BLOCK_TABLES) + used,
                         zstdBlockWord(z, block, SLUICE_ZS_BLOCK_TABLE_BYTES) - used);
     if (!bits.valid) count = 0u;
-    // The ring begins with the words up to the one above the first bits.
+    // The stream is read from its end, so the ring begins with its last words.
     int filled = (bits.end >> 5) + 2 - int(kZstdRing);
     SLUICE_UNROLL
     for (int i = 0; i < int(kZstdRing); i += 32) {
@@ -423,15 +472,15 @@ SLUICE_DEVICE void zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bo
     }
 }
 
-// Makes the steps of a round of the lane's chain, of whose `count` steps `decoded` are behind.
-// Returns how many are behind then.
+// Makes the steps of a round in the lane's chain, which decodes the sequences of a block in `count`
+// steps. `decoded` have been made before the round; returns how many have been made after it.
 SLUICE_DEVICE u32 zstdChainRound(SLUICE_INOUT(ZstdChain, c), u32 chain, u32 work, u32 turn,
                                  u32 decoded, u32 count) {
     u32 state = chain * kStateWords, steps = 0u;
     if (decoded < count) {
-        // The ring has the bits of 13 steps at least.
         int bits = c.position - 32 * int(sZstdChains[state + kFilled + (turn ^ 1u)]);
         steps = min(min(count - decoded, 32u), u32(max(bits, 0)) / u32(kZstdStepBits));
+        if (decoded + steps < count) steps -= steps % kZstdAtOnce;
         if (steps != 0u)
             zstdSteps(c, work, chain * kZstdStates, zstdStepAt(work, turn, 0u), steps,
                       decoded + steps == count);
@@ -441,8 +490,9 @@ SLUICE_DEVICE u32 zstdChainRound(SLUICE_INOUT(ZstdChain, c), u32 chain, u32 work
     return decoded + steps;
 }
 
-// Expands the sequences of a chain's round before the one of `turn`, and loads words for the next
-// one.
+// Expands the steps that a chain made in the previous round: reads their extra bits and stores
+// their sequences. Also loads words into the chain's ring for the next round. turn: 0 or 1, the
+// buffer of the current round.
 SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 turn) {
     u32 lane = lgLane(), state = chain * kStateWords, before = turn ^ 1u,
         done = sZstdChains[state + kDone + before], taken = sZstdChains[state + kTaken],
@@ -465,7 +515,7 @@ SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 turn) {
     ZstdSequence s;
     s.literals = s.match = 0u;
     s.offset = 1u;
-    if (has) s = zstdExpand(work, chain * kZstdStates, zstdStepAt(work, before, lane));
+    if (has) s = zstdExpand(work, zstdStepAt(work, before, lane), position);
     u32 literalsBefore, literalsSum, lengthsBefore, lengthsSum;
     lgScan(s.literals, literalsBefore, literalsSum);
     lgScan(s.match, lengthsBefore, lengthsSum);
@@ -477,7 +527,7 @@ SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 turn) {
         storeWord(target, 2u * (done + lane) + 1u, (literal & 0x1ffffu) | offset >> 15 << 17);
     }
     if (int(lane) < loads) zstdSetRing(work, word, value);
-    // Few rounds take more than 32 words.
+    // Few rounds need more than the 32 words loaded above.
     SLUICE_DONT_UNROLL
     for (int i = int(lane) + 32; i < loads; i += 32) {
         word = filled - 1 - i;
@@ -486,7 +536,7 @@ SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 turn) {
     if (on && lane == 0u) {
         sZstdChains[state + kDone + turn] = done + steps;
         sZstdChains[state + kFilled + turn] = u32(filled - loads);
-        // Sums beyond the size of a block are faults, however large; they must not overflow.
+        // Any sum beyond the size of a block is a fault; the limit keeps it from overflowing.
         sZstdChains[state + kTaken] = min(taken + literalsSum, 1u << 24);
         sZstdChains[state + kMatches] = min(matches + lengthsSum, 1u << 24);
         sZstdChains[state + kRepeats] = repeats.first;
@@ -495,7 +545,7 @@ SLUICE_DEVICE void zstdExpandRound(u32 chain, u32 work, bool on, u32 turn) {
     }
 }
 
-// Leaves what place needs of a block.
+// Stores what zstd_place needs of a block.
 SLUICE_DEVICE void zstdEndChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 block, bool good) {
     u32 state = chain * kStateWords;
     if (!good) zstdFault(z, SLUICE_ZS_PHASE_SYMBOLS, block, 0u, SLUICE_ST_BAD_CODE);
@@ -508,9 +558,10 @@ SLUICE_DEVICE void zstdEndChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 block, boo
 // -----------------------------------------------------------------------------------------------
 // The team
 
-// Builds the tables of `blocks` blocks, from number `first` of the turn's order on, and prepares
-// their chains. Lane groups of the team have memory for descriptions from number `entry` on, if
-// there are as many.
+// Builds the tables of `blocks` blocks, from entry `first` of the turn's sorted list on, and
+// prepares their chains. Each lane group that builds needs memory for a description (zstdEntries),
+// and the team's begins with number `entry`. If there is too little left, fewer lane groups build
+// tables.
 SLUICE_DEVICE void zstdBegin(SLUICE_IN(ZstdParams) p, u32 base, u32 work, u32 first, u32 blocks,
                              u32 entry) {
     u32 lane = lgLane(), member = lgIndex() % kZstdTeam,
@@ -524,15 +575,18 @@ SLUICE_DEVICE void zstdBegin(SLUICE_IN(ZstdParams) p, u32 base, u32 work, u32 fi
     }
     zstdTeamBarrier();
     u32 number = entry + min(member, builders - 1u);
-    u64 entries = add64(zstdSlot(p, number / p.groups).entries,
-                        mul64(number % p.groups, SLUICE_ZS_ENTRY_BYTES));
-    // Rings lie where tables are built, so they come after all tables.
+    u64 entries = zstdEntries(p, number);
+    // Rings use the memory in which tables are built, so they are filled after all tables.
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < kZstdChains; i += builders) {
         u32 k = i + member, logs, used;
         bool on = all && member < builders && k < blocks;
         if (!wgAny(on)) continue;
         u32 own = on ? zstdOrdered(p, first + k) : 0u, chain = base + min(k, kZstdChains - 1u);
+        if (own == SLUICE_ZS_NO_BLOCK) {
+            on = false;
+            own = 0u;
+        }
         ZstdSlot z = zstdSlot(p, own / p.maxBlocks);
         on = zstdTables(z, lgIndex(), chain, on, own % p.maxBlocks, entries, logs, used);
         if (on && lane == 0u) {
@@ -558,7 +612,7 @@ SLUICE_DEVICE void zstdBegin(SLUICE_IN(ZstdParams) p, u32 base, u32 work, u32 fi
     zstdTeamBarrier();
 }
 
-// Decodes the sequences of `blocks` blocks.
+// Decodes the sequences of `blocks` blocks; the parameters are those of zstdBegin.
 SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u32 entry) {
     u32 team = lgIndex() / kZstdTeam, member = lgIndex() % kZstdTeam, base = team * kZstdChains,
         work = team * kZstdWork, lane = lgLane(), mine = base + min(lane, kZstdChains - 1u),
@@ -581,7 +635,7 @@ SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u3
             u32 k = i + helper, chain = base + min(k, kZstdChains - 1u), at = chain * kStateWords;
             bool own = helps && k < kZstdChains,
                  on = own && sZstdChains[at + kDone + (turn ^ 1u)] < sZstdChains[at + kCount];
-            if (own && !on && lane == 0u) // as it was in the round before
+            if (own && !on && lane == 0u) // the chain is done, so its count stays
                 sZstdChains[at + kDone + turn] = sZstdChains[at + kCount];
             if (wgAny(on))
                 zstdExpandRound(chain, work + (chain - base) * kZstdChainWords, on, turn);
@@ -603,15 +657,20 @@ SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u3
 // `team` is the team's number in the dispatch.
 SLUICE_DEVICE void zstdSequences(SLUICE_IN(ZstdParams) p, u32 team) {
     u32 groups = p.slots * p.groups, teams = SLUICE_ZS_TEAMS(groups, kZstdChains), before, total;
-    lgScan(loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_BINS + lgLane()), before, total);
-    // A team has more than one chain only if all that run at once would have one, or if there are
-    // more blocks than the teams of a dispatch would take.
+    // The last bin has the blocks without sequences.
+    u32 bin = lgLane() == SLUICE_ZS_BINS - 1u
+                  ? 0u
+                  : loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_BINS + lgLane());
+    lgScan(bin, before, total);
+    // A team decodes several blocks at once only if the turn has enough blocks to keep the GPU busy
+    // anyway (p.spread), or more than the dispatch's teams could decode one by one.
     u32 least = (total + teams * SLUICE_ZS_BLOCK_TURNS - 1u) / (teams * SLUICE_ZS_BLOCK_TURNS),
         each = min(max(total / p.spread + 1u, least), kZstdChains);
-    // A block that a driver does not let come to its turn is seen when blocks are placed.
+    // If a driver ends this loop early, zstdPlace finds blocks that are SLUICE_ZS_NOT_DECODED, and
+    // their region gets the status INTERNAL.
     SLUICE_DONT_UNROLL
     for (u32 turn = 0u; turn < SLUICE_ZS_BLOCK_TURNS; ++turn) {
-        u32 at = ((p.begin / p.groups + turn) * teams + team) * each;
+        u32 at = ((p.begin * SLUICE_ZS_BLOCK_TURNS + turn) * teams + team) * each;
         bool on = team < teams && at < total;
         if (wgAny(on))
             zstdDecode(p, at, on ? min(each, total - at) : 0u,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// All steps of the Zstandard decode share slots of scratch (layout/zstd.h), faults, and the
-// bytes of a region's source at any alignment. GLSL and CUDA compile the steps from one text each;
-// docs/notes/zstd.md explains them.
+// All steps of the Zstandard decode use this file: slots of scratch (layout/zstd.h), faults, and
+// reads of a region's source at any alignment. docs/notes/zstd.md explains the steps, which GLSL
+// and CUDA compile from the same text.
 //
-// The includer provides the files of compat.h and regions (region_params.glsl, region.cuh).
+// The includer provides the functions that compat.h names, and regions (region_params.glsl,
+// region.cuh).
 #ifndef SLUICE_KERNELS_ZSTD_SLOT_H
 #define SLUICE_KERNELS_ZSTD_SLOT_H
 
@@ -13,57 +14,95 @@
 SLUICE_KERNEL_BEGIN
 
 struct ZstdSlot {
-    u64 head, blocks, entries, literals, sequences, links;
-    u64 words; // the word with the first byte of the source
-    u32 shift; // bytes of this word before that byte
-    u32 size;  // of the source, in bytes
-    u32 decoded;
+    u64 head, blocks, literals, sequences, links;
+    u32 region;  // its number in the list of regions
+    u64 words;   // address of the word with the first byte of the source
+    u32 shift;   // bytes of this word before the first byte of the source
+    u32 size;    // of the source, in bytes
+    u32 decoded; // bytes that the region decodes to
     u64 destination;
-    u64 dictionary, dictionaryHead; // the bytes, and what is known of them
+    u64 dictionary, dictionaryHead; // its bytes, and the words SLUICE_ZS_DICTIONARY_*
     u32 dictionarySize;
     // How many blocks, words of literals and sequences the slot has room for. Each step keeps its
-    // accesses within these, whatever the steps before have left.
+    // accesses within these limits, whatever values earlier steps have stored.
     u32 blockRoom, literalRoom, sequenceRoom;
 };
 
-// Returns slot `index` of the turn. The source may be accessed only if the region is valid.
-SLUICE_DEVICE ZstdSlot zstdSlot(SLUICE_IN(ZstdParams) p, u32 index) {
+SLUICE_DEVICE u64 zstdTurn(SLUICE_IN(ZstdParams) p) {
+    return add64(u64Of(p.scratch), wide(SLUICE_ZS_DICTIONARY_BYTES));
+}
+SLUICE_DEVICE u32 zstdTurnRegions(SLUICE_IN(ZstdParams) p) {
+    return min(loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_COUNT), p.slots);
+}
+
+// zstdUnit returns the address of unit `unit` of scratch, counted from the end of the turn's words.
+// The next functions say where the arrays there begin, most of them as units (layout/zstd.h).
+SLUICE_DEVICE u64 zstdUnit(SLUICE_IN(ZstdParams) p, u32 unit) {
+    return add64(add64(zstdTurn(p), wide(SLUICE_ZS_TURN_BYTES)), mul64(unit, SLUICE_ZS_UNIT));
+}
+SLUICE_DEVICE u32 zstdFirstEntry(SLUICE_IN(ZstdParams) p) {
+    return SLUICE_ZS_ORDER_UNITS(p.fullSlots, p.maxBlocks);
+}
+SLUICE_DEVICE u32 zstdPool(SLUICE_IN(ZstdParams) p) {
+    return zstdFirstEntry(p) + 2u * p.slots * p.groups; // an entry is a unit
+}
+SLUICE_DEVICE u32 zstdPoolUnits(SLUICE_IN(ZstdParams) p) {
+    return p.fullSlots * SLUICE_ZS_MOST_UNITS(p.maxRegionBytes, p.maxBlocks, p.flags);
+}
+SLUICE_DEVICE u64 zstdHead(SLUICE_IN(ZstdParams) p, u32 region) {
+    return zstdUnit(p, zstdPool(p) + zstdPoolUnits(p) + min(region, p.roundRegions - 1u));
+}
+// Returns the memory for FSE descriptions of lane group `group` of zstd_sequences. zstd_literals
+// passes the numbers of its lane groups plus p.slots * p.groups, so that its memory comes after
+// that.
+SLUICE_DEVICE u64 zstdEntries(SLUICE_IN(ZstdParams) p, u32 group) {
+    return zstdUnit(p, zstdFirstEntry(p) + group);
+}
+// Returns the address of entry i of the turn's sorted list of blocks.
+SLUICE_DEVICE u64 zstdOrderAt(SLUICE_IN(ZstdParams) p, u32 i) {
+    return add64(zstdUnit(p, 0u), mul64(min(i, p.fullSlots * p.maxBlocks - 1u), 4u));
+}
+// Returns entry i of this list: slot * maxBlocks + block. Returns SLUICE_ZS_NO_BLOCK if the entry is
+// no block of the turn. That happens only if a driver has left a loop of zstdOrder early.
+SLUICE_DEVICE u32 zstdOrdered(SLUICE_IN(ZstdParams) p, u32 i) {
+    u32 own = loadStoredWord(zstdOrderAt(p, i), 0u), slot = own / p.maxBlocks;
+    if (slot >= zstdTurnRegions(p)) return SLUICE_ZS_NO_BLOCK;
+    u64 head = zstdHead(p, loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_FIRST) + slot);
+    return own % p.maxBlocks < loadStoredWord(head, SLUICE_ZS_HEAD_BLOCKS) ? own
+                                                                           : SLUICE_ZS_NO_BLOCK;
+}
+
+// Returns where the data of region `index` of the round are. Its part of the pool may be accessed
+// only in the turn that decodes it, and its source only if the region is valid.
+SLUICE_DEVICE ZstdSlot zstdRegion(SLUICE_IN(ZstdParams) p, u32 index) {
     ZstdSlot z;
-    u32 words = (p.maxRegionBytes + 3u) >> 2;
     z.dictionaryHead = u64Of(p.scratch);
     z.dictionary = u64Of(p.dictionary);
     z.dictionarySize = p.dictionarySize;
-    z.head = add64(add64(z.dictionaryHead, wide(SLUICE_ZS_DICTIONARY_BYTES + SLUICE_ZS_TURN_BYTES)),
-                   scale64(u64Of(p.slotBytes), index));
-    z.blocks = add64(z.head, wide(SLUICE_ZS_HEAD_BYTES));
-    z.entries = add64(z.head, wide(SLUICE_ZS_ENTRIES_AT(p.maxBlocks)));
-    z.literals = add64(z.entries, mul64(p.groups, 2u * SLUICE_ZS_ENTRY_BYTES));
-    z.sequences =
-        add64(add64(z.literals, mul64(words, 4u)), mul64(p.maxBlocks, SLUICE_ZS_LITERALS_EXTRA));
-    z.links = add64(z.sequences, mul64(p.maxRegionBytes / SLUICE_ZS_MIN_MATCH + 1u, 8u));
-    Region region = loadRegion(p, p.firstRegion + index);
+    z.head = zstdHead(p, index);
+    z.blockRoom = loadStoredWord(z.head, SLUICE_ZS_HEAD_BLOCK_ROOM);
+    u32 literals = loadStoredWord(z.head, SLUICE_ZS_HEAD_LITERAL_UNITS),
+        sequences = loadStoredWord(z.head, SLUICE_ZS_HEAD_SEQUENCE_UNITS);
+    // Before a region's first turn, its head has meaningless words, so this index is limited.
+    u32 at = min(loadStoredWord(z.head, SLUICE_ZS_HEAD_POOL_AT), zstdPoolUnits(p) - 1u);
+    z.blocks = zstdUnit(p, zstdPool(p) + at);
+    z.literals = add64(z.blocks, mul64(SLUICE_ZS_BLOCK_UNITS(z.blockRoom), SLUICE_ZS_UNIT));
+    z.sequences = add64(z.literals, mul64(literals, SLUICE_ZS_UNIT));
+    z.links = add64(z.sequences, mul64(sequences, SLUICE_ZS_UNIT));
+    z.literalRoom = literals * (SLUICE_ZS_UNIT / 4u);
+    z.sequenceRoom = sequences * (SLUICE_ZS_UNIT / 8u);
+    z.region = p.firstRegion + min(index, p.roundRegions - 1u);
+    Region region = loadRegion(p, z.region);
     z.words = wordOf(region.source);
     z.shift = lowWord(region.source) & 3u;
     z.size = lowWord(region.sourceSize);
     z.decoded = lowWord(region.size);
     z.destination = region.destination;
-    z.blockRoom = p.maxBlocks;
-    z.literalRoom = words + p.maxBlocks * (SLUICE_ZS_LITERALS_EXTRA / 4u);
-    z.sequenceRoom = p.maxRegionBytes / SLUICE_ZS_MIN_MATCH + 1u;
     return z;
 }
-
-SLUICE_DEVICE u64 zstdTurn(SLUICE_IN(ZstdParams) p) {
-    return add64(u64Of(p.scratch), wide(SLUICE_ZS_DICTIONARY_BYTES));
-}
-// Returns the address of entry i of the turn's order.
-SLUICE_DEVICE u64 zstdOrderAt(SLUICE_IN(ZstdParams) p, u32 i) {
-    u64 slot = add64(add64(zstdTurn(p), wide(SLUICE_ZS_TURN_BYTES)),
-                     scale64(u64Of(p.slotBytes), min(i / p.maxBlocks, p.slots - 1u)));
-    return add64(slot, wide(SLUICE_ZS_ORDER_AT(p.maxBlocks) + 4u * (i % p.maxBlocks)));
-}
-SLUICE_DEVICE u32 zstdOrdered(SLUICE_IN(ZstdParams) p, u32 i) {
-    return min(loadStoredWord(zstdOrderAt(p, i), 0u), p.slots * p.maxBlocks - 1u);
+// Does what zstdRegion does for the region of a slot.
+SLUICE_DEVICE ZstdSlot zstdSlot(SLUICE_IN(ZstdParams) p, u32 slot) {
+    return zstdRegion(p, loadStoredWord(zstdTurn(p), SLUICE_ZS_TURN_FIRST) + slot);
 }
 
 // Returns the slot with the bytes of the dictionary in place of the region's source.
@@ -74,7 +113,7 @@ SLUICE_DEVICE ZstdSlot zstdDictionarySlot(SLUICE_IN(ZstdSlot) slot) {
     z.size = z.dictionarySize;
     return z;
 }
-// Returns a word of what is known of the dictionary, 0 without one.
+// Returns word SLUICE_ZS_DICTIONARY_... of the dictionary, or 0 if there is no dictionary.
 SLUICE_DEVICE u32 zstdDictionaryWord(SLUICE_IN(ZstdSlot) z, u32 word) {
     return z.dictionarySize == 0u ? 0u : loadStoredWord(z.dictionaryHead, word);
 }
@@ -82,7 +121,7 @@ SLUICE_DEVICE u32 zstdDictionaryContent(SLUICE_IN(ZstdSlot) z) {
     return z.dictionarySize - zstdDictionaryWord(z, SLUICE_ZS_DICTIONARY_CONTENT);
 }
 
-// Whether the region is one that may be decoded.
+// Returns whether the region lies in the buffers, has allowed sizes, and is aligned.
 SLUICE_DEVICE bool zstdAllowed(SLUICE_IN(ZstdParams) p, u32 index) {
     Region region = loadRegion(p, index);
     return sourceInside(p, region, SLUICE_ZS_MAX_SOURCE) &&
@@ -96,8 +135,7 @@ SLUICE_DEVICE void zstdFault(SLUICE_IN(ZstdSlot) z, u32 phase, u32 block, u32 or
     atomicMinWord(z.head, SLUICE_ZS_HEAD_FAULT, SLUICE_ZS_FAULT(phase, block, order, status));
 }
 
-// Returns whether no fault is known of a phase before `phase`, so that the step of that phase has
-// something to do.
+// Returns whether no phase before `phase` has found a fault. Otherwise `phase` need not run.
 SLUICE_DEVICE bool zstdGoesOn(SLUICE_IN(ZstdSlot) z, u32 phase) {
     return loadStoredWord(z.head, SLUICE_ZS_HEAD_FAULT) >= phase << 30;
 }
@@ -105,7 +143,7 @@ SLUICE_DEVICE bool zstdGoesOn(SLUICE_IN(ZstdSlot) z, u32 phase) {
 SLUICE_DEVICE u32 zstdBlockWord(SLUICE_IN(ZstdSlot) z, u32 block, u32 word) {
     return loadStoredWord(z.blocks, min(block, z.blockRoom - 1u) * SLUICE_ZS_BLOCK_WORDS + word);
 }
-// Returns how many blocks the walk has found.
+// Returns how many blocks of the region the walk over its headers has found.
 SLUICE_DEVICE u32 zstdBlocks(SLUICE_IN(ZstdSlot) z) {
     return min(loadStoredWord(z.head, SLUICE_ZS_HEAD_BLOCKS), z.blockRoom);
 }
@@ -113,7 +151,14 @@ SLUICE_DEVICE void zstdSetBlockWord(SLUICE_IN(ZstdSlot) z, u32 block, u32 word, 
     storeWord(z.blocks, min(block, z.blockRoom - 1u) * SLUICE_ZS_BLOCK_WORDS + word, value);
 }
 
-// Returns the 4 bytes at offset `at` of the source; those behind its end are meaningless.
+// Returns whether a block's literals are coded by a Huffman tree.
+SLUICE_DEVICE bool zstdHasHuffman(SLUICE_IN(ZstdSlot) z, u32 block) {
+    u32 info = zstdBlockWord(z, block, SLUICE_ZS_BLOCK_INFO);
+    return (info & 3u) == SLUICE_ZS_COMPRESSED &&
+           (info >> SLUICE_ZS_INFO_LITERALS & 3u) >= SLUICE_ZS_LITERALS_HUFFMAN;
+}
+
+// Returns the 4 bytes at offset `at` of the source; bytes past its end have any value.
 SLUICE_DEVICE u32 zstdWord(SLUICE_IN(ZstdSlot) z, u32 at) {
     u32 first = at + z.shift, words = (z.shift + z.size + 3u) >> 2, word = first >> 2, low = 0u,
         high = 0u;
@@ -123,14 +168,14 @@ SLUICE_DEVICE u32 zstdWord(SLUICE_IN(ZstdSlot) z, u32 at) {
 }
 SLUICE_DEVICE u32 zstdByte(SLUICE_IN(ZstdSlot) z, u32 at) { return zstdWord(z, at) & 255u; }
 
-// A stream of bits that is read from its end towards its beginning. Positions count bits from
-// `words` on; those below `begin` are not in the stream, which only their comparison with `begin`
-// shows.
+// A stream of bits that is read from its end towards its beginning. A position is the number of a
+// bit from `words` on. Bits below `begin` can be read but are not in the stream, so the caller must
+// compare positions with `begin`.
 struct ZstdBits {
     u64 words;
     u32 count; // of words
     int begin, end;
-    bool valid; // the last byte has the bit that marks the end
+    bool valid; // the last byte has a 1 bit; its highest one ends the stream
 };
 
 SLUICE_DEVICE ZstdBits zstdBits(SLUICE_IN(ZstdSlot) z, u32 at, u32 size) {
@@ -153,12 +198,13 @@ SLUICE_DEVICE u32 zstdWindow(SLUICE_IN(ZstdBits) bits, int at) {
     return funnelRight(low, high, u32(at) & 31u);
 }
 
-// Returns how many symbols a table of sequences may have, and the most log2 of its states.
+// Returns how many symbols table `kind` of sequences may have.
 SLUICE_DEVICE u32 zstdSymbols(u32 kind) {
     return kind == SLUICE_ZS_LITERAL_LENGTHS ? SLUICE_ZS_LITERAL_LENGTH_SYMBOLS
            : kind == SLUICE_ZS_OFFSETS       ? SLUICE_ZS_OFFSET_SYMBOLS
                                              : SLUICE_ZS_MATCH_LENGTH_SYMBOLS;
 }
+// Returns log2 of the most states that table `kind` may have.
 SLUICE_DEVICE u32 zstdMostLog(u32 kind) {
     return kind == SLUICE_ZS_OFFSETS ? SLUICE_ZS_OFFSET_LOG : SLUICE_ZS_LENGTH_LOG;
 }
@@ -166,21 +212,23 @@ SLUICE_DEVICE u32 zstdMostLog(u32 kind) {
 // Returns the lowest n bits; n: 0 .. 31.
 SLUICE_DEVICE u32 zstdLow(u32 value, u32 n) { return value & ((1u << n) - 1u); }
 
-// Returns how many literals the first streams have each, and the bytes that each has in the slot.
+// Returns how many literals each stream has; the last may have fewer.
 SLUICE_DEVICE u32 zstdStreamShare(u32 literals, u32 streams) {
     return (literals + streams - 1u) / streams;
 }
+// Returns how many bytes of scratch the decoded literals of each stream take, a multiple of 4.
 SLUICE_DEVICE u32 zstdStreamRoom(u32 literals, u32 streams) {
     return (zstdStreamShare(literals, streams) + 3u) & ~3u;
 }
 
-// Returns a new value of a repeated offset: `value`, minus n. Both markers and numbers stay what
-// they are; an offset that would become less than 1 becomes 0, which is no offset.
+// Subtracts n from `value`, an offset or a marker (SLUICE_ZS_MARKERS). An offset that would become
+// less than 1 becomes 0, which is invalid. A marker stays a marker and adds n to what it subtracts.
 SLUICE_DEVICE u32 zstdMinus(u32 value, u32 n) {
     if (value < SLUICE_ZS_MARKERS) return value > n ? value - n : 0u;
     return value < SLUICE_ZS_TOO_FAR ? value + n : value;
 }
-// Returns what a marker stands for, if the repeated offsets are r0 to r2, or a number as it is.
+// Returns the offset that a marker stands for if the repeated offsets are r0, r1 and r2. Other
+// values are returned unchanged.
 SLUICE_DEVICE u32 zstdResolve(u32 value, u32 r0, u32 r1, u32 r2) {
     if (value < SLUICE_ZS_MARKERS || value >= SLUICE_ZS_TOO_FAR) return value;
     u32 which = (value - SLUICE_ZS_MARKERS) >> 16;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first step of the Zstandard decode, phase 1 of docs/format.md, 12.3: one invocation a region
-// walks from block to block, checks all headers, and notes for each block where its parts are,
-// where its literals and sequences go in scratch, and which blocks have the tree and the tables
-// that it uses. This is serial, since each header says where the next one is. A dispatch makes a
-// limited number of turns, and the next one goes on.
+// The first step of the Zstandard decode (phase 1 in docs/format.md, 12.3). One invocation per
+// region walks from block to block and checks all headers. If the round has more than one turn,
+// this happens twice: first for all regions of the round, to find what they need of the pool
+// (SLUICE_ZS_MEASURE), then for those of a turn. For each block the walk stores where its
+// pieces are in the source, where its literals and sequences go in scratch, and which blocks own
+// its tree and its tables. The walk is serial, since each header says where the next one is. A
+// dispatch walks a limited number of blocks and frames, and the next dispatch continues.
 #ifndef SLUICE_KERNELS_ZSTD_WALK_H
 #define SLUICE_KERNELS_ZSTD_WALK_H
 
@@ -58,14 +60,15 @@ SLUICE_DEVICE void zstdStoreWalk(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdWalk) w) {
     storeWord(z.head, SLUICE_ZS_HEAD_OWNERS + 3u, w.table2);
 }
 
-// Sets up the slot of region `index`. Regions that the list does not have stay PENDING.
-SLUICE_DEVICE ZstdWalk zstdBeginWalk(SLUICE_IN(ZstdParams) p, SLUICE_IN(ZstdSlot) z, u32 index) {
+// Sets up the head of a region, the words of scratch that say how far it is decoded. Regions past
+// the end of the list of regions stay PENDING.
+SLUICE_DEVICE ZstdWalk zstdBeginWalk(SLUICE_IN(ZstdParams) p, SLUICE_IN(ZstdSlot) z) {
     ZstdWalk w;
     u32 region = SLUICE_ST_PENDING;
-    if (index < regionCount(p))
-        region = !zstdAllowed(p, index)   ? SLUICE_ST_BAD_REGION
-                 : z.dictionarySize == 0u ? SLUICE_ST_OK
-                                          : zstdDictionaryWord(z, SLUICE_ZS_DICTIONARY_STATUS);
+    if (z.region < regionCount(p))
+        region = !zstdAllowed(p, z.region) ? SLUICE_ST_BAD_REGION
+                 : z.dictionarySize == 0u  ? SLUICE_ST_OK
+                                           : zstdDictionaryWord(z, SLUICE_ZS_DICTIONARY_STATUS);
     w.status = SLUICE_ST_OK;
     w.done = region != SLUICE_ST_OK;
     w.at = w.frames = w.blocks = w.least = w.flags = w.frameBlocks = w.maxFrameBlocks = 0u;
@@ -96,7 +99,7 @@ SLUICE_DEVICE u32 zstdFrameHeader(SLUICE_IN(ZstdSlot) z, SLUICE_INOUT(ZstdWalk, 
     if (single) {
         window = high != 0u ? SLUICE_ZS_BLOCK_BYTES : low;
     } else {
-        u32 log = min(10u + (window >> 3), 20u); // larger windows count as this one
+        u32 log = min(10u + (window >> 3), 20u); // 1 MiB, far above the largest block
         window = (1u << log) + (1u << log >> 3) * (window & 7u);
     }
     w.maximum = min(max(window, SLUICE_ZS_MIN_WINDOW), SLUICE_ZS_BLOCK_BYTES);
@@ -134,7 +137,7 @@ SLUICE_DEVICE u32 zstdFrame(SLUICE_IN(ZstdSlot) z, SLUICE_INOUT(ZstdWalk, w)) {
     return SLUICE_ST_OK;
 }
 
-// A block, as far as its headers tell.
+// Holds what the headers of a block say.
 struct ZstdBlock {
     u32 kind, last, content, contentSize, size;
     u32 literalKind, streams, literals, literalsAt, literalBytes, sequences, modes, tables,
@@ -171,7 +174,7 @@ SLUICE_DEVICE u32 zstdLiteralsHeader(SLUICE_IN(ZstdSlot) z, SLUICE_INOUT(ZstdWal
     if (b.contentSize < bytes) return SLUICE_ST_TRUNCATED;
     if (coded) {
         u32 bits = 10u + 4u * (max(format, 1u) - 1u);
-        // The two numbers lie in bits 4 to 4 + 2 * bits of 5 bytes.
+        // From bit 4 of the header on there are two numbers of `bits` bits each.
         u32 numbers = funnelRight(low, zstdWord(z, b.content + 4u), 4u);
         b.literals = zstdLow(numbers, bits);
         b.literalBytes =
@@ -252,14 +255,15 @@ SLUICE_DEVICE void zstdStoreBlock(SLUICE_IN(ZstdSlot) z, SLUICE_IN(ZstdWalk) w,
     zstdSetBlockWord(z, n, SLUICE_ZS_BLOCK_OWNERS + 2u, w.table1);
     zstdSetBlockWord(z, n, SLUICE_ZS_BLOCK_OWNERS + 3u, w.table2);
     zstdSetBlockWord(z, n, SLUICE_ZS_BLOCK_CONTENT_SIZE, w.contentSize);
-    // If a block has no sequences, nobody else writes these.
+    // zstd_sequences writes these words later, unless the block has no sequences.
     zstdSetBlockWord(z, n, SLUICE_ZS_BLOCK_TAKEN, b.sequences == 0u ? 0u : SLUICE_ZS_NOT_DECODED);
     zstdSetBlockWord(z, n, SLUICE_ZS_BLOCK_MATCHES, 0u);
     for (u32 i = 0u; i < SLUICE_ZS_REPEATS; ++i)
         zstdSetBlockWord(z, n, SLUICE_ZS_BLOCK_REPEATS + i, zstdMarker(i));
 }
 
-// Reads a block and, behind the last one of a frame, the checksum.
+// Reads the headers of a block, and finds the checksum after the last block of a frame. Unless the
+// walk only measures, stores what later steps need of the block (words SLUICE_ZS_BLOCK_*).
 SLUICE_DEVICE u32 zstdReadBlock(SLUICE_IN(ZstdParams) p, SLUICE_IN(ZstdSlot) z,
                                 SLUICE_INOUT(ZstdWalk, w)) {
     if (w.frameBlocks == w.maxFrameBlocks || w.blocks == p.maxBlocks) return SLUICE_ST_LIMIT;
@@ -277,9 +281,11 @@ SLUICE_DEVICE u32 zstdReadBlock(SLUICE_IN(ZstdParams) p, SLUICE_IN(ZstdSlot) z,
     if (w.least > z.decoded) return SLUICE_ST_TOO_LONG;
     bool checksum = b.last != 0u && (w.flags & SLUICE_ZS_HAS_CHECKSUM) != 0u;
     if (checksum && z.size - w.at < 4u) return SLUICE_ST_TRUNCATED;
-    zstdStoreBlock(z, w, b);
-    // SLUICE_ZS_BLOCK_CHECKSUM is where the checksum is; no block begins at offset 0.
-    zstdSetBlockWord(z, w.blocks, SLUICE_ZS_BLOCK_CHECKSUM, checksum ? w.at : 0u);
+    if ((p.pass & SLUICE_ZS_MEASURE) == 0u) {
+        zstdStoreBlock(z, w, b);
+        // The word is the checksum's offset in the source; 0 says that there is none.
+        zstdSetBlockWord(z, w.blocks, SLUICE_ZS_BLOCK_CHECKSUM, checksum ? w.at : 0u);
+    }
     if (checksum) w.at += 4u;
     if (b.streams != 0u) w.literals += b.streams * zstdStreamRoom(b.literals, b.streams);
     w.sequences += b.sequences;
@@ -289,13 +295,18 @@ SLUICE_DEVICE u32 zstdReadBlock(SLUICE_IN(ZstdParams) p, SLUICE_IN(ZstdSlot) z,
     return SLUICE_ST_OK;
 }
 
-// `index` is the region's number in the turn.
+// `index` is the region's number in the turn; in the round, if the walk only measures.
 SLUICE_DEVICE void zstdWalk(SLUICE_IN(ZstdParams) p, u32 index) {
-    if (index >= p.slots) return;
-    ZstdSlot z = zstdSlot(p, index);
+    bool measures = (p.pass & SLUICE_ZS_MEASURE) != 0u;
+    if (index >= (measures ? p.roundRegions : zstdTurnRegions(p))) return;
+    ZstdSlot z;
+    if (measures)
+        z = zstdRegion(p, index);
+    else
+        z = zstdSlot(p, index);
     ZstdWalk w;
     if ((p.pass & SLUICE_ZS_FIRST) != 0u) {
-        w = zstdBeginWalk(p, z, p.firstRegion + index);
+        w = zstdBeginWalk(p, z);
         storeWord(z.head, SLUICE_ZS_HEAD_PLACED, 0u);
         storeWord(z.head, SLUICE_ZS_HEAD_POSITION, 0u);
         storeWord(z.head, SLUICE_ZS_HEAD_FRAME_BEGIN, 0u);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How it differs from the reference: bits come from words of 64, four streams are decoded side by
-// side, tables hold what symbols stand for, and copies are wild where there is room.
+// Decodes Zstandard frames fast. Unlike the reference (../zstd.cpp), it reads bits from 64-bit
+// words, decodes four streams of literals side by side, keeps the values of symbols in the tables,
+// and makes wild copies (copy.h) where there is room.
 #include "cpu/fast/zstd.h"
 
 #include "cpu/fast/copy.h"
@@ -15,11 +16,12 @@ namespace {
 using zstd::Block;
 using zstd::Tree;
 
-// Reads bits from the end of some bytes towards their beginning. The 8 bytes before them must be
-// readable; what they hold decides nothing, since whoever takes bits of them has taken too many.
+// Reads a bit stream backwards, from the end of its bytes to their beginning. The 8 bytes before
+// the stream must be readable. Their values do not matter: if a caller takes any of them, left()
+// becomes negative, which is an error.
 class Bits {
 public:
-    static constexpr int32_t kLoaded = 57; // bits that load() makes ready, at least
+    static constexpr int32_t kLoaded = 57; // load() makes at least this many bits available
 
     bool begin(const uint8_t* bytes, size_t size)
     {
@@ -29,20 +31,20 @@ public:
         return true;
     }
     int64_t left() const { return m_left; } // negative if more bits were taken than there are
-    // Returns false if more bits were taken than there are.
+    // Makes the next bits available. Returns false if more bits were taken than there are.
     bool reload()
     {
         if (m_left < 0) return false;
         load();
         return true;
     }
-    // May be called while left() is not negative.
+    // Puts the next bits at the top of m_word. left() must not be negative.
     void load()
     {
         const int64_t end = (m_left + 7) >> 3;
         m_word = loadLe64(m_bytes + end - 8) << (8 * end - m_left);
     }
-    uint32_t peek(uint32_t n) const { return uint32_t(m_word >> 1 >> (63 - n)); } // n: 0 .. 32
+    uint32_t peek(uint32_t n) const { return uint32_t(m_word >> 1 >> (63 - n)); } // n: 0 .. 32 bits
     void skip(uint32_t n)
     {
         m_word <<= n;
@@ -68,7 +70,8 @@ inline void takeSymbol(const Tree& tree, Bits& bits, uint8_t* to)
     bits.skip(entry.bits);
 }
 
-// Decodes the last `count` symbols of a stream, which then has no bits left.
+// Decodes the last `count` symbols of a stream. Returns true if these symbols use up exactly the
+// bits that the stream has left.
 bool finishStream(const Tree& tree, Bits& bits, uint8_t* to, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
@@ -78,7 +81,8 @@ bool finishStream(const Tree& tree, Bits& bits, uint8_t* to, uint32_t count)
     return bits.left() == 0;
 }
 
-// The symbols that one load() is enough for: codewords have 11 bits, those of a dictionary 12.
+// The number of symbols that can be decoded after one load(). Codewords have up to 11 bits, or up
+// to 12 if the code comes from a dictionary.
 constexpr uint32_t kSymbolsALoad = 4;
 static_assert(kSymbolsALoad * SLUICE_ZS_DICTIONARY_CODE_LENGTH <= Bits::kLoaded);
 
@@ -116,11 +120,10 @@ bool decodeOneStream(const Tree& tree, const uint8_t* bytes, size_t size, uint8_
 bool decodeFourStreams(const Tree& tree, const uint8_t* bytes, size_t size, uint8_t* literals,
                        uint32_t count)
 {
-    constexpr size_t kJumps = 6;
-    if (size < kJumps) return false;
+    if (size < zstd::kJumps) return false;
     const uint32_t share = divideUp(count, 4u), last = count - std::min(3 * share, count);
-    const uint8_t* at = bytes + kJumps;
-    size_t left = size - kJumps;
+    const uint8_t* at = bytes + zstd::kJumps;
+    size_t left = size - zstd::kJumps;
     Bits bits[4];
     for (uint32_t i = 0; i < 4; ++i) {
         const size_t stored = i < 3 ? loadLe16(bytes + 2 * i) : left;
@@ -128,8 +131,8 @@ bool decodeFourStreams(const Tree& tree, const uint8_t* bytes, size_t size, uint
         at += stored;
         left -= stored;
     }
-    // A stream has `share` literals, the last one the rest. With 6 or 9 literals nothing is left
-    // for the last one.
+    // The first three streams have `share` literals each. The last stream has the remaining ones,
+    // which are none if there are 6 or 9 literals.
     return decodeStreams<4>(
         tree, bits, {literals, literals + share, literals + 2 * share, literals + 3 * share},
         {share, share, count - 2 * share - last, last});
@@ -155,7 +158,8 @@ void ZstdBlocks::expand(const zstd::SequenceTable& from, uint32_t kind, Table& t
 
 void ZstdBlocks::beginFrame()
 {
-    // Without tables in the dictionary, a frame describes all that it uses.
+    // If the dictionary has no tables, nothing is reset: the frame must then describe each table
+    // before it uses it.
     if (m_dictionary.info.hasTables) {
         m_tree = m_dictionary.tables.tree;
         std::copy_n(m_dictionaryTables, SLUICE_ZS_TABLES, m_tables);
@@ -211,8 +215,9 @@ bool ZstdBlocks::decodeLiterals(const Block& block)
     return decode(m_tree, m_streams, m_streamBytes, m_literals.data(), block.literals);
 }
 
-// Returns the offset that a value stands for, and puts it first in m_repeats, the list of the last
-// three offsets.
+// Returns the offset that `value` stands for, and moves it to the front of m_repeats, the list of
+// the last three offsets. hasLiterals: whether the sequence has literals; this decides which offset
+// a `value` of 1 to 3 repeats.
 inline uint32_t ZstdBlocks::offsetOf(uint32_t value, bool hasLiterals)
 {
     uint32_t offset;
@@ -254,7 +259,7 @@ bool ZstdBlocks::decodeSequences(const Block& block)
                     offset = offsetTable.entries[offsetState],
                     match = matchTable.entries[matchState];
         const uint32_t value = offset.base + bits.take(offset.extraBits);
-        // Together, a sequence may take more bits than one load makes ready.
+        // One load() may give fewer bits than a sequence takes. In that case reload twice more.
         const bool isLong = uint32_t(offset.extraBits) + match.extraBits + literals.extraBits >
                             uint32_t(Bits::kLoaded) - kStateBits;
         if (isLong && !bits.reload()) return false;
@@ -284,8 +289,8 @@ uint32_t ZstdBlocks::measure(const zstd::Frame& frame, const Block& block, uint3
     return SLUICE_ST_OK;
 }
 
-// Writes a match that begins in the dictionary, which precedes the frame. Returns false if it
-// begins before the dictionary.
+// Writes a match whose source begins in the dictionary, which precedes the frame. done: bytes of
+// the frame before the match. Returns false if the source begins before the dictionary.
 bool ZstdBlocks::writeFromDictionary(uint8_t* to, uint64_t done, const Sequence& sequence) const
 {
     const uint64_t size = m_dictionary.info.contentSize, back = sequence.offset - done;
@@ -301,8 +306,8 @@ bool ZstdBlocks::write(const Block& block, const ZstdPlace& place) const
     uint8_t* to = place.to;
     if (writeUncompressed(block, to)) return true;
     const uint8_t* literal = m_literals.data();
-    uint64_t done = place.before; // bytes of the frame
-    size_t wild = place.room;     // bytes from `to` on, without those of wild copies
+    uint64_t done = place.before; // bytes of the frame that precede `to`
+    size_t wild = place.room;     // wild copies may fill this many bytes from `to` on
     wild -= std::min<size_t>(wild, kWildBytes);
     for (const Sequence& sequence : m_sequences) {
         const size_t size = size_t(sequence.literals) + sequence.length;

@@ -10,13 +10,16 @@
 namespace sluice::cpu::fast {
 namespace {
 
-constexpr size_t kBefore = 8; // readable bytes before a block, which ZstdBlocks needs
+using zstd::kMagicBytes;
+
+constexpr size_t kBefore = 8; // ZstdBlocks may read this many bytes before a block
 constexpr size_t kBufferBytes = size_t(512) << 10;
 static_assert(kBufferBytes >= 2 * zstd::kMostBlockBytes);
-constexpr size_t kMagicBytes = 4, kSizeBytes = 4;
+constexpr size_t kSizeBytes = 4;
 
-// Content is moved to the front of the memory once as many bytes were decoded as it has besides the
-// window: about the window's size, so that each byte is moved about once, but not more than this.
+// Limits, in bytes, of the room for decoded content behind the window. When the room is full, the
+// window is moved to the front of the memory. The room is as large as the window if these limits
+// allow, so each byte is moved about once.
 constexpr uint64_t kLeastRoom = uint64_t(1) << 20, kMostRoom = uint64_t(16) << 20;
 
 } // namespace
@@ -29,12 +32,12 @@ ZstdFrames::ZstdFrames(Read read, uint64_t begin, uint64_t end,
 {
 }
 
-// Sees to it that the buffer has the next `size` bytes, or all that are left.
+// Reads until the buffer has the next `size` bytes of the input, or all that are left.
 void ZstdFrames::fill(size_t size)
 {
     const uint64_t unread = m_end - m_position;
     if (m_filled >= size || m_filled == unread) return;
-    // The bytes before the next block are kept.
+    // Keep kBefore bytes before the unread ones, since ZstdBlocks may read them.
     uint8_t* const buffer = m_buffer.data();
     std::memmove(buffer, buffer + m_used, kBefore + m_filled);
     m_used = 0;
@@ -53,7 +56,7 @@ ZstdFrames::Kind ZstdFrames::fail(uint32_t status)
 ZstdFrames::Kind ZstdFrames::next()
 {
     if (m_status != SLUICE_ST_OK) return Kind::damaged;
-    if (m_magic != 0 && m_magic != SLUICE_ZS_MAGIC) { // the content of a skippable frame
+    if (m_magic != 0 && m_magic != SLUICE_ZS_MAGIC) { // skip the content of a skippable frame
         const size_t buffered = size_t(std::min<uint64_t>(m_filled, m_skippableSize));
         m_used += buffered;
         m_filled -= buffered;
@@ -62,7 +65,7 @@ ZstdFrames::Kind ZstdFrames::next()
     m_offset = m_position;
     m_magic = 0;
     if (m_position == m_end) return Kind::end;
-    fill(kMostHeaderBytes);
+    fill(zstd::kMostHeaderBytes);
     const uint8_t* at = m_buffer.data() + kBefore + m_used;
     if (m_filled < kMagicBytes) return fail(SLUICE_ST_TRUNCATED);
     m_magic = loadLe32(at);
@@ -133,7 +136,8 @@ uint32_t ZstdCounter::count(ZstdFrames& frames, uint64_t most)
     }
     if (frames.status() != SLUICE_ST_OK) return frames.status();
     if (frame.hasContentSize) {
-        // The blocks decode to no more than `total`.
+        // `total` is an upper bound of the decoded size, since it counts the largest size for
+        // compressed blocks.
         if (total < frame.contentSize) return SLUICE_ST_TOO_SHORT;
         m_size = frame.contentSize;
     } else if (decodes) {
@@ -162,7 +166,7 @@ void ZstdWindow::begin(const zstd::Frame& frame, uint64_t most, bool hashes)
     if (capacity > SIZE_MAX / 2) throw std::bad_alloc();
     if (capacity > m_allocated) {
         m_memory.reset();
-        m_memory.reset(new uint8_t[size_t(capacity)]); // it is not touched before it is needed
+        m_memory.reset(new uint8_t[size_t(capacity)]); // not zeroed: unused pages cost nothing
         m_allocated = size_t(capacity);
     }
     m_capacity = size_t(capacity);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The functions that shaders/lib/kernels/*.h call, under the names that lanes.glsl, memory.glsl and
-// compat.glsl give them in GLSL, where they are described. A lane group is a warp here, and a
+// The functions that shaders/lib/kernels/*.h call. They have the same names in lanes.glsl,
+// memory.glsl and compat.glsl, where they are described. Here a lane group is a warp, and a
 // workgroup is a block.
 #pragma once
 
@@ -34,9 +34,9 @@ __device__ inline bool inside64(u64 address, u64 size, u64 base, u64 baseSize)
     return address >= base && address - base <= baseSize && size <= baseSize - (address - base);
 }
 
-// Memory. pointerTo returns a pointer to element `index` of an array in global memory. The
-// assumption is made about the address of the element, because the compiler would conclude nothing
-// for it from an assumption about the address of the array.
+// Memory. pointerTo returns a pointer to element `index` of an array in global memory. It tells the
+// compiler that the element is in global memory; if it told this of the array's address, the
+// compiler would conclude nothing for the element.
 template <typename T>
 __device__ inline T* pointerTo(u64 base, u32 index = 0)
 {
@@ -102,6 +102,10 @@ __device__ inline u32 funnelRight(u32 low, u32 high, u32 shift)
 {
     return __funnelshift_r(low, high, shift);
 }
+__device__ inline u32 shiftRight64(u32 low, u32 high, u32 shift)
+{
+    return static_cast<u32>((static_cast<u64>(high) << 32 | low) >> shift);
+}
 __device__ inline u32 funnelLeft(u32 high, u32 low, u32 shift)
 {
     return __funnelshift_l(low, high, shift);
@@ -142,8 +146,8 @@ __device__ inline u32x2 lgBallot2Sum(bool a, bool b, u32 value, u32& total)
     return lgBallot2(a, b);
 }
 __device__ inline void lgShare(u32) {}
-// These return false if a driver has left a loop early (docs/portability.md); no CUDA driver is
-// known to do that.
+// In GLSL these return false if a driver has left a loop early (docs/portability.md). No CUDA
+// driver is known to do that.
 __device__ inline bool sgLoopsGoOn() { return true; }
 __device__ inline bool lgLoopsGoOn() { return true; }
 __device__ inline bool wgLoopsGoOn() { return true; }

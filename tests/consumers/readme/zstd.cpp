@@ -8,7 +8,7 @@
 
 struct ZstdBuffers { // what an engine has allocated
     VkBuffer regions, file, staging, status, scratch;
-    VkDeviceSize fileSize, stagingSize;
+    VkDeviceSize fileSize, stagingSize, scratchSize;
 };
 
 SluiceStatus recordZstd(SluiceContext context, SluiceCommands commands, const ZstdBuffers& buffers,
@@ -30,9 +30,9 @@ SluiceStatus recordZstd(SluiceContext context, SluiceCommands commands, const Zs
     info.source = sluiceVulkanBuffer(buffers.file, 0, buffers.fileSize);
     info.destination = sluiceVulkanBuffer(buffers.staging, 0, buffers.stagingSize);
     info.status = sluiceVulkanBuffer(buffers.status, 0, (frameCount + 2ull) * 4);
-    SluiceRequirements need = {};
+    SluiceRequirements need = {}; // allocate need.scratchSize bytes
     if (status == SLUICE_OK) status = sluiceGetZstdRequirements(context, &info, &need);
-    info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, need.scratchSize);
+    info.scratch = sluiceVulkanBuffer(buffers.scratch, 0, buffers.scratchSize);
     if (status == SLUICE_OK) status = sluiceCmdZstd(context, commands, &info);
     // [/embedding]
     return status;
