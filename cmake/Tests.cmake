@@ -45,8 +45,9 @@ function(sluice_test name)
 endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/api/*.cpp tests/encode/*.cpp tests/formats/*.cpp tests/kernels/*.cpp
-    tests/reload/*.cpp tests/stream/*.cpp tests/support/*.cpp tests/tool/*.cpp tests/viewer/*.cpp tests/vulkan/*.cpp)
-list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test|broken_driver)\\.cpp$")
+    tests/memory/*.cpp tests/reload/*.cpp tests/stream/*.cpp tests/support/*.cpp tests/tool/*.cpp tests/viewer/*.cpp
+    tests/vulkan/*.cpp)
+list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test|broken_driver|guard_pages)\\.cpp$")
 sluice_of_system(test_sources)
 # Tests run the tool through a POSIX shell. A shell of Linux runs a tool for Windows too, which
 # SLUICE_TOOL names.
@@ -100,6 +101,20 @@ if(UNIX AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
     add_dependencies(sluice_tests sluice_broken_driver)
 elseif(UNIX)
     target_compile_definitions(sluice_tests PRIVATE SLUICE_TEST_LOADS_NO_DRIVERS)
+endif()
+# A malloc that stops a program where a kernel stores behind a buffer (tools/dev.d/tests.sh). It
+# stands on functions of glibc, and sanitizers have a malloc of their own.
+include(CheckCXXSymbolExists)
+check_cxx_symbol_exists(__GLIBC__ features.h SLUICE_HAS_GLIBC)
+if(SLUICE_HAS_GLIBC AND NOT SLUICE_SANITIZE AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
+    add_library(sluice_guard_pages MODULE tests/memory/guard_pages.cpp)
+    sluice_common(sluice_guard_pages)
+    # GCC must not make a call of calloc out of the malloc and memset that calloc consists of.
+    target_compile_options(sluice_guard_pages PRIVATE -fno-builtin)
+    set_target_properties(sluice_guard_pages PROPERTIES CXX_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    string(APPEND test_paths "#define SLUICE_GUARD_PAGES_PATH \"$<TARGET_FILE:sluice_guard_pages>\"\n")
+    add_dependencies(sluice_tests sluice_guard_pages)
 endif()
 foreach(library png jpeg squish) # tests must know what the tool was built with
     if(TARGET sluice_${library})

@@ -59,6 +59,14 @@ on_driver() { # MANIFEST: the variables that make the loader see this driver alo
     echo "VK_DRIVER_FILES=$1 VK_ICD_FILENAMES=$1"
 }
 
+# Prints the variables that make kernels of lavapipe stop where they store behind a buffer, or before
+# it (tests/memory/guard_pages.cpp), if this build has the library for it.
+guarded() { # BUILD [VARIABLE=VALUE...]
+    local library=$1/bin/libsluice_guard_pages.so
+    shift
+    [ -f "$library" ] && echo "LD_PRELOAD=$library" "$@" || true
+}
+
 not_run() { echo "pair: $1 $2 not run: $3" >>"$summary"; }
 
 # step NAME COMMAND...: runs one command, which passes or fails as a whole.
@@ -103,11 +111,13 @@ all_devices() {
             later tests lavapipe-8 "$build" vulkan/"$tier" $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
         done
         for width in 128 512; do
-            for tier in base ext; do
-                later tests lavapipe-$((width / 32)) "$build" vulkan/$tier \
-                    $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=$width
-            done
+            later tests lavapipe-$((width / 32)) "$build" vulkan/base \
+                $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=$width
         done
+        later tests lavapipe-4 "$build" vulkan/ext $(guarded "$build") \
+            $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=128
+        later tests lavapipe-16 "$build" vulkan/ext $(guarded "$build" SLUICE_GUARD_FRONT=1) \
+            $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=512
     else
         not_run lavapipe all "not installed"
     fi
