@@ -70,7 +70,7 @@ file(GLOB tune_work_sources CONFIGURE_DEPENDS tools/sluice/tune/tune_work*.cpp)
 # Tests read shards, entries of caches and Zstandard files in their own process.
 set(kept_sources "")
 foreach(name common/anonymous common/archive_writer common/container common/engine common/files common/progress common/tool
-        sluice/pack/cache_entries sluice/pack/cache_folder common/shard common/zstd_decoder common/zstd_file)
+        sluice/pack/cache_entries sluice/pack/cache_folder common/shard common/zstd/zstd_decoder common/zstd/zstd_file)
     list(APPEND kept_sources tools/${name}.cpp)
 endforeach()
 file(GLOB platform_sources CONFIGURE_DEPENDS tools/common/platform_*.cpp tools/common/machine_*.cpp)

@@ -5,7 +5,7 @@
 
 #include "formats/little_endian.h"
 #include "tests/support/devices.h"
-#include "tools/common/zstd_decoder.h"
+#include "tools/common/zstd/zstd_decoder.h"
 
 using namespace sluice::test;
 using sluice::cpu::fast::ZstdWindow;

@@ -18,7 +18,7 @@
 #include "tools/bench/peers.h"
 #include "tools/bench/rows.h"
 #include "tools/bench/stream/stream.h"
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 
 namespace sluice {
 namespace {

@@ -13,7 +13,7 @@
 #include "tools/bench/scene.h"
 #include "encode/zstd/zstd_encoder.h"
 #include "tools/common/backends.h"
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 
 namespace sluice {
 namespace {

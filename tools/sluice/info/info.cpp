@@ -12,7 +12,7 @@
 #include "tools/common/file_mode.h"
 #include "tools/common/summary.h"
 #include "tools/common/weights.h"
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 #include "tools/sluice/unpack/decode_assets.h"
 #include "tools/sluice/unpack/unpack_zstd.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "tools/common/summary.h"
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 #include "tools/sluice/unpack/unpack_zstd.h"
 
 namespace sluice {

@@ -6,7 +6,7 @@
 
 #include "tools/common/glob.h"
 #include "tools/common/weights.h"
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 
 namespace sluice {
 namespace {

@@ -15,7 +15,7 @@
 #include "tools/common/summary.h"
 #include "tools/sluice/pack/textures.h"
 #include "tools/common/weights.h"
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 
 namespace sluice {
 namespace {

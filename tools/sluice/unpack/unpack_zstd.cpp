@@ -9,7 +9,7 @@
 
 #include "tools/common/progress.h"
 #include "tools/common/summary.h"
-#include "tools/common/zstd_on_device.h"
+#include "tools/common/zstd/zstd_on_device.h"
 
 namespace sluice {
 namespace {

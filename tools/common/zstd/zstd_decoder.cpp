@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "tools/common/zstd_decoder.h"
+#include "tools/common/zstd/zstd_decoder.h"
 
 #include <algorithm>
 #include <system_error>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tools/common/device.h"
-#include "tools/common/zstd_decoder.h"
+#include "tools/common/zstd/zstd_decoder.h"
 
 namespace sluice {
 

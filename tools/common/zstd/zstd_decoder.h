@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 
 namespace sluice {
 

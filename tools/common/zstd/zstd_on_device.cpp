@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "tools/common/zstd_on_device.h"
+#include "tools/common/zstd/zstd_on_device.h"
 
 #include <sluice/sluice_zstd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "tools/common/zstd_file.h"
+#include "tools/common/zstd/zstd_file.h"
 
 #include <algorithm>
 
