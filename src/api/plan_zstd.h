@@ -46,10 +46,7 @@ constexpr uint32_t kZstdRoundRegions = 4096;
 
 inline uint32_t zstdMaxBlocks(const SluiceZstdInfo& info)
 {
-    return info.maxBlocks != 0
-               ? info.maxBlocks
-               : std::min(SLUICE_ZS_MAX_BLOCKS,
-                          SLUICE_ZS_EXTRA_BLOCKS + info.maxRegionSize / SLUICE_ZS_BYTES_PER_BLOCK);
+    return info.maxBlocks != 0 ? info.maxBlocks : SLUICE_ZS_FRAME_BLOCKS(info.maxRegionSize);
 }
 
 // Returns whether one workgroup makes the bytes of a region, in order (ZstdTuning::expandBytes).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "formats/zstd.h"
 
-#include "formats/little_endian.h"
-
 #include <algorithm>
+
+#include "formats/little_endian.h"
 
 namespace sluice::zstd {
 namespace {
@@ -125,8 +125,7 @@ bool StructureReader::enterFrame()
     if (!m_isStream && (decoded > SLUICE_ZS_MAX_HISTORY ||
                         m_dictionary.contentSize > SLUICE_ZS_MAX_HISTORY - decoded))
         return fail(SLUICE_ST_LIMIT);
-    m_maxFrameBlocks = uint32_t(std::min<uint64_t>(
-        SLUICE_ZS_MAX_BLOCKS, SLUICE_ZS_EXTRA_BLOCKS + decoded / SLUICE_ZS_BYTES_PER_BLOCK));
+    m_maxFrameBlocks = uint32_t(SLUICE_ZS_FRAME_BLOCKS(decoded));
     m_frameBlocks = 0;
     m_hasTree = m_hasTables = m_dictionary.hasTables;
     m_inFrame = true;

@@ -108,10 +108,7 @@ void addFrame(const ZstdFile& file, cpu::fast::ZstdFrames& frames, uint64_t numb
     tile.sourceOffset = set.source.size();
     tile.outputOffset = begin;
     const uint64_t size = set.expected.size() - begin, stored = frames.position() - frames.offset();
-    checkLimit(blocks,
-               std::min<uint64_t>(SLUICE_ZS_MAX_BLOCKS,
-                                  SLUICE_ZS_EXTRA_BLOCKS + size / SLUICE_ZS_BYTES_PER_BLOCK),
-               "blocks");
+    checkLimit(blocks, SLUICE_ZS_FRAME_BLOCKS(size), "blocks");
     checkLimit(stored, INT32_MAX, "compressed bytes");
     tile.size = uint32_t(size);
     tile.compressedSize = uint32_t(stored);

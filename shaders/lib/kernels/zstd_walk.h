@@ -110,8 +110,7 @@ SLUICE_DEVICE u32 zstdFrameHeader(SLUICE_IN(ZstdSlot) z, SLUICE_INOUT(ZstdWalk, 
     if ((hasSize && high != 0u) || decoded > SLUICE_ZS_MAX_HISTORY - zstdDictionaryContent(z))
         return SLUICE_ST_LIMIT;
     w.contentSize = low;
-    w.maxFrameBlocks =
-        min(SLUICE_ZS_MAX_BLOCKS, SLUICE_ZS_EXTRA_BLOCKS + decoded / SLUICE_ZS_BYTES_PER_BLOCK);
+    w.maxFrameBlocks = SLUICE_ZS_FRAME_BLOCKS(decoded);
     w.frameBlocks = 0u;
     w.flags = SLUICE_ZS_IN_FRAME | (hasSize ? SLUICE_ZS_HAS_SIZE : 0u) |
               ((descriptor & 4u) != 0u ? SLUICE_ZS_HAS_CHECKSUM : 0u);

@@ -3,6 +3,7 @@
 #ifndef SLUICE_LAYOUT_ZSTD_H
 #define SLUICE_LAYOUT_ZSTD_H
 
+#include "../formulas/formula.h"
 #include "base.h"
 
 SLUICE_LAYOUT_BEGIN
@@ -13,10 +14,9 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_ZS_DICTIONARY_MAGIC 0xec30a437u
 
 #define SLUICE_ZS_MAX_FRAMES 65536u // in a region, with skippable ones
-// A frame has at most MAX_BLOCKS blocks, and at most decoded size / BYTES_PER_BLOCK + EXTRA_BLOCKS.
-#define SLUICE_ZS_MAX_BLOCKS 65536u
+// The most blocks of a frame that decodes to so many bytes, which C++ may count in 64 bits.
 #define SLUICE_ZS_EXTRA_BLOCKS 4096u
-#define SLUICE_ZS_BYTES_PER_BLOCK 256u
+#define SLUICE_ZS_FRAME_BLOCKS(bytes) SLUICE_MIN(65536u, SLUICE_ZS_EXTRA_BLOCKS + (bytes) / 256u)
 #define SLUICE_ZS_MAX_HISTORY 1073479680u // bytes of a frame and its dictionary: 2^30 - 2^18
 #define SLUICE_ZS_BLOCK_BYTES 131072u     // most bytes of a block, coded or decoded
 #define SLUICE_ZS_MIN_WINDOW 1024u
