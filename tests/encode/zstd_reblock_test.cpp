@@ -182,6 +182,9 @@ TEST_CASE("zstd reblock: several frames, skippable ones, an old table, and other
     CHECK(std::equal(made.bytes.begin(), made.bytes.begin() + 11, file.begin()));
     // The table is made anew, not twice.
     CHECK((reblock(made.bytes).bytes == made.bytes));
+    // So is one that is all that a file has.
+    const Bytes none = skippable(14, {0, 0, 0, 0, 0, 0xb1, 0xea, 0x92, 0x8f});
+    CHECK((reblock(none).bytes == none));
     for (const uint32_t frameSize : {1000u, 65536u, 90001u, 1u << 20}) {
         CAPTURE(frameSize);
         const Outcome cut = reblock(file, frameSize);

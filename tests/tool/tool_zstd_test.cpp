@@ -237,6 +237,36 @@ TEST_CASE("tool zstd: what is wrong is told, and no file is left")
     }
 }
 
+TEST_CASE("tool zstd: a seek table without entries is for files without frames")
+{
+    Folder tool;
+    for (const bool checksums : {false, true}) {
+        const std::string none = seekable({}, checksums);
+        for (const std::string& file : {none, skippable(3, "abc") + none}) {
+            tool.write("x.zst", file);
+            CHECK(tool("verify x.zst") == 0);
+            CHECK(tool("unpack -f x.zst") == 0);
+            CHECK(tool.read("x").empty());
+            CHECK(tool("info x.zst") == 0);
+            CHECK(contains(tool.output(), "seekable: a table of 0 entries"));
+            CHECK_FALSE(contains(tool.output(), "contradicts"));
+        }
+        for (const std::string& frame : {compress("a"), compress("")}) {
+            tool.write("x.zst", frame + none);
+            CHECK(tool("verify x.zst") == 3);
+            CHECK(contains(tool.errors(), "x.zst: the seek table at byte " +
+                                              std::to_string(frame.size() + 8) +
+                                              " contradicts the frames"));
+            CHECK(tool("info x.zst") == 0);
+            CHECK(contains(tool.output(), "0 entries"));
+            CHECK(contains(tool.output(), "which contradicts the frames"));
+            CHECK(tool("info x.zst --json") == 0);
+            CHECK(contains(tool.output(), "\"seekTable\": {\"entries\": 0, "));
+            CHECK(contains(tool.output(), "\"fits\": false"));
+        }
+    }
+}
+
 TEST_CASE("tool zstd: what only looks like a seek table is none")
 {
     Folder tool;

@@ -171,7 +171,7 @@ void Reblocker::copySkippable()
 
 void Reblocker::writeTable()
 {
-    if (!m_hasTable || m_entries.empty()) return;
+    if (!m_hasTable) return;
     const size_t size = m_entries.size() * sizeof(Entry) + kTableFooterBytes;
     std::vector<uint8_t> table(8 + size);
     storeLe32(table.data(), kTableMagic);

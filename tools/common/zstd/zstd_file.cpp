@@ -20,7 +20,7 @@ public:
 
     void add(const ZstdFrame& frame)
     {
-        if (m_table.entries == 0) return;
+        if (!m_table.exists()) return;
         if (frame.offset + kSkippableHeader == m_table.offset) {
             m_isFrame = frame.isSkippable && frame.magic == zstd::kTableMagic;
             return;
@@ -201,7 +201,7 @@ void ZstdFile::scan(uint64_t most, const std::function<void(const ZstdFrame&)>& 
         check.add(frame);
         if (isGood) call(frame);
     }
-    if (m_table.entries != 0) check.end(m_table);
+    if (m_table.exists()) check.end(m_table);
 }
 
 int ZstdDamage::exitCode() const

@@ -72,11 +72,12 @@ private:
 
 // The table at the end of a seekable file.
 struct ZstdSeekTable {
-    uint64_t offset = 0, entries = 0; // entries 0: there is no table
+    uint64_t offset = 0, entries = 0; // offset 0: there is no table
     uint32_t entrySize = 0;           // bytes: 8 or, with checksums, 12
     bool skipsSkippable = false;      // skippable frames have no entries
     bool fits = false;                // set by scan(): the entries agree with the frames
 
+    bool exists() const { return offset != 0; } // a table of a file without frames has no entries
     bool hasChecksums() const { return fits && entrySize == 12; } // of the frames' contents
 };
 

@@ -75,7 +75,7 @@ int runZstdInfo(std::unique_ptr<InputFile> input, bool json)
                     printable(file.file().name()).c_str(), wide(file.frames()), wide(totals.blocks),
                     size.c_str(), sizeText(stored).c_str(),
                     totals.isKnown ? ratioText(stored, totals.size).c_str() : "-");
-        if (table.entries != 0)
+        if (table.exists())
             std::printf("seekable: a table of %llu entries%s%s\n", wide(table.entries),
                         table.entrySize == 12 ? " with checksums" : "",
                         table.fits ? "" : ", which contradicts the frames");
@@ -89,7 +89,7 @@ int runZstdInfo(std::unique_ptr<InputFile> input, bool json)
                 "\"fileSize\": %llu,",
                 jsonText(file.file().name()).c_str(), wide(stored));
     if (totals.isKnown) std::printf(" \"decodedSize\": %llu,", wide(totals.size));
-    if (table.entries != 0)
+    if (table.exists())
         std::printf(" \"seekTable\": {\"entries\": %llu, \"checksums\": %s, \"fits\": %s},",
                     wide(table.entries), table.entrySize == 12 ? "true" : "false",
                     table.fits ? "true" : "false");

@@ -317,7 +317,7 @@ int runVerifyZstd(std::unique_ptr<InputFile> first, const VerifyOptions& options
         const ZstdFile& file = *input.file;
         NoSink sink(progress);
         int one = decode(input, sink, device, options, common.quiet, progress);
-        if (file.seekTable().entries != 0 && !file.seekTable().fits && one == exitOk) {
+        if (file.seekTable().exists() && !file.seekTable().fits && one == exitOk) {
             const std::string text =
                 file.file().name() + formatText(": the seek table at byte %llu contradicts the "
                                                 "frames",
