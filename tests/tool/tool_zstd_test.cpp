@@ -295,12 +295,13 @@ TEST_CASE("tool zstd: --keep-going, with damage that is found before anything is
     Folder tool;
     const std::string first = compress(picture(), {3, true}), third = compress(sound(), {3, true}),
                       tooShort = kMagic + le(0x20, 1) + le(20, 1) + le(9, 3) + "x",
-                      other = kMagic + le(0x21 | 7 << 8 | 1 << 16, 3) + le(9, 3) + "x";
-    for (const std::string& left : {tooShort, other}) {
-        const int code = left == other ? 5 : 3;
+                      other = kMagic + le(0x21 | 7 << 8 | 1 << 16, 3) + le(9, 3) + "x",
+                      wide = compress(std::string(3000000, 'w'), {3, false, false, 21});
+    for (const std::string& left : {tooShort, other, wide}) {
+        const int code = left == tooShort ? 3 : 5;
         CAPTURE(code);
         tool.write("x.zst", first + left + third + first);
-        for (const char* threads : {"1", "3"}) {
+        for (const char* threads : {"1 --max-window 1M", "3 --max-window 1M"}) {
             CHECK(tool(std::string("unpack --keep-going x.zst -o - -j ") + threads) == code);
             CHECK((tool.output() == picture()));
             CHECK(contains(tool.errors(), "frame 1 at byte " + std::to_string(first.size())));
@@ -317,6 +318,19 @@ TEST_CASE("tool zstd: --keep-going, with damage that is found before anything is
     CHECK(contains(tool.errors(), "frame 0 at byte 0 needs the dictionary 7"));
     CHECK(contains(tool.errors(), "do not match their checksum"));
     CHECK(contains(tool.errors(), "4 of 5 frames are not right"));
+    // So are those behind one whose window is too large.
+    tool.write("x.zst", first + wide + damaged + wide + third);
+    CHECK(tool("verify --keep-going --max-window 1M x.zst") == 3);
+    CHECK(contains(tool.errors(), "frame 1 at byte " + std::to_string(first.size()) +
+                                      " needs a window of 2097152 bytes, and the limit is 1048576; "
+                                      "--max-window sets another"));
+    CHECK(contains(tool.errors(), "frame 3 at byte "));
+    CHECK(contains(tool.errors(), "do not match their checksum"));
+    CHECK(contains(tool.errors(), "3 of 5 frames are not right"));
+    tool.write("x.zst", seekable({std::string(2000000, 'w'), "end"}, true));
+    CHECK(tool("verify --keep-going --max-window 1M x.zst") == 5);
+    CHECK(contains(tool.errors(), "1 of 3 frames are not right"));
+    CHECK(tool("verify x.zst") == 0);
     // A frame that is left out has an entry in the seek table, which skippable frames need not
     // have.
     const Bytes yes = {'y', 'e', 's'}, checksum = zstdChecksum(yes);

@@ -31,9 +31,17 @@ ZstdPlan::ZstdPlan(ZstdFile& file, uint64_t most, uint64_t maxWindow, bool keepG
         m_damages.add(damage);
         ++m_data; // a seek table has an entry for it
     };
-    file.scan(
-        most, [&](const ZstdFrame& frame) { add(file, frame, window); },
-        keepGoing ? note : std::function<void(const ZstdDamage&)>());
+    const auto take = [&](const ZstdFrame& frame) {
+        const uint64_t reach =
+            frame.isSkippable ? 0 : ZstdWindow::reachOf(frame.header, frame.size);
+        if (reach <= window) return add(file, frame);
+        ZstdDamage damage = {frame.number, frame.offset, 0, frame.offset, SLUICE_TILE_UNSUPPORTED};
+        damage.window = reach;
+        damage.maxWindow = window;
+        if (!keepGoing) throw Failure{damage.exitCode(), file.text(damage)};
+        note(damage);
+    };
+    file.scan(most, take, keepGoing ? note : std::function<void(const ZstdDamage&)>());
     closeRun();
 }
 
@@ -46,19 +54,9 @@ void ZstdPlan::closeRun()
     m_widest = {};
 }
 
-void ZstdPlan::add(const ZstdFile& file, const ZstdFrame& frame, uint64_t maxWindow)
+void ZstdPlan::add(const ZstdFile& file, const ZstdFrame& frame)
 {
     const uint64_t size = frame.isSkippable ? 0 : frame.size;
-    if (!frame.isSkippable) {
-        const uint64_t reach = ZstdWindow::reachOf(frame.header, size);
-        if (reach > maxWindow)
-            throw Failure{exitUnsupported,
-                          file.file().name() +
-                              formatText(": frame %llu at byte %llu needs a window of %llu bytes, "
-                                         "and the limit is %llu; --max-window sets another",
-                                         wide(frame.number), wide(frame.offset), wide(reach),
-                                         wide(maxWindow))};
-    }
     if (m_damages.isFull()) return;
     const uint64_t mostStored = std::max(m_runSize.stored, file.file().size() / kMostRuns),
                    mostSize = std::max(m_runSize.size, m_size / kMostRuns);

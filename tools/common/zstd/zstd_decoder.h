@@ -31,10 +31,11 @@ constexpr ZstdRunSize kZstdDeviceRun = {64 << 10, 128 << 10};
 // The runs to decode. The plan is made before any memory is allocated for decoding.
 class ZstdPlan {
 public:
-    // Reads all frames. Throws a Failure if a frame needs a window of more than maxWindow bytes (0:
-    // 448 MiB), or if all frames decode to more than `most` bytes. If keepGoing is set, a damaged
-    // frame is noted and left out, which ends a run. After ZstdDamages::kMostKept damages all
-    // further frames are left out, so that the list of runs stays small.
+    // Reads all frames. Throws a Failure if all frames decode to more than `most` bytes, if one is
+    // damaged, or if one needs a window of more than maxWindow bytes (0: 448 MiB). If keepGoing is
+    // set, such a frame is noted as a damage and left out, which ends a run. After
+    // ZstdDamages::kMostKept damages all further frames are left out, so that the list of runs stays
+    // small.
     ZstdPlan(ZstdFile& file, uint64_t most, uint64_t maxWindow, bool keepGoing,
              const ZstdRunSize& runSize = kZstdThreadRun);
 
@@ -44,7 +45,7 @@ public:
     uint64_t memory() const { return m_memory; } // bytes for the frame with the largest window
 
 private:
-    void add(const ZstdFile& file, const ZstdFrame& frame, uint64_t maxWindow);
+    void add(const ZstdFile& file, const ZstdFrame& frame);
     void closeRun();
 
     ZstdRunSize m_runSize;

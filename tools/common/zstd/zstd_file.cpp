@@ -232,6 +232,10 @@ std::string ZstdFile::text(const ZstdDamage& damage) const
 {
     std::string place = m_file->name() + formatText(": frame %llu at byte %llu", wide(damage.frame),
                                                     wide(damage.offset));
+    if (damage.window != 0)
+        return place + formatText(" needs a window of %llu bytes, and the limit is %llu; "
+                                  "--max-window sets another",
+                                  wide(damage.window), wide(damage.maxWindow));
     if (damage.status == SLUICE_TILE_UNSUPPORTED) {
         ZstdFrames frames([this](uint64_t offset, void* bytes,
                                  size_t size) { m_file->read(offset, bytes, size); },

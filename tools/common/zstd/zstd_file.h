@@ -47,6 +47,8 @@ struct ZstdDamage {
     uint64_t block, blockOffset;
     uint32_t status;       // a SluiceTileStatus
     bool isCutOff = false; // the file ends inside the frame
+    // Bytes of the window that the frame needs, and the limit, if it needs more than that.
+    uint64_t window = 0, maxWindow = 0;
 
     int exitCode() const;
 };
