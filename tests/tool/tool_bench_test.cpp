@@ -48,7 +48,7 @@ TEST_CASE("tool: the benchmark's rows of the frames of a Zstandard file")
         good = skippable + frame(picture(), true, "") + frame("", true, "") + skippable +
                frame(sound(), false, "");
     tool.write("x.zst", good);
-    // Also without a filter, which an archive needs for these rows.
+    // Also without a filter, which an archive of other tiles needs for these rows.
     for (const char* filter : {"--filter zstd", "--filter =zstd,=copy", "--seconds 5"}) {
         REQUIRE(tool("bench -q --device cpu --input x.zst --json - " + std::string(filter)) == 0);
         const std::string rows = tool.output(), row = rows.substr(rows.find("\"zstd\""));
@@ -64,7 +64,8 @@ TEST_CASE("tool: the benchmark's rows of the frames of a Zstandard file")
     refused(good.substr(0, good.size() - 1), 3, "frame 4 at byte ");
     refused(good + "more", 3, "frame 5 at byte ");
     const std::string head("\x28\xb5\x2f\xfd", 4), block("\x09\0\0x", 4);
-    refused(head + std::string("\x21\7\1", 3) + block, 5, "needs the dictionary 7");
+    refused(head + std::string("\x21\7\1", 3) + block, 5,
+            "bad.zst: frame 0 at byte 0 needs the dictionary 7, and the benchmark takes none");
     // These frames are larger than a region may be: one says so, one has too many blocks, one is so
     // without a word.
     const std::string most = ": frame 0 at byte 0 has more than ";
@@ -77,6 +78,27 @@ TEST_CASE("tool: the benchmark's rows of the frames of a Zstandard file")
         many += std::string("\0\0\0", 3);
     refused(many + std::string("\1\0\0", 3), 5, most + "4096 blocks");
     CHECK(tool.onCpu("bench -q --filter scan --input x.zst") == 3);
+}
+
+TEST_CASE("tool: the benchmark's rows of an archive of Zstandard frames")
+{
+    Tool tool;
+    tool.write("f/picture.tga", picture());
+    tool.write("f/sound.wav", sound());
+    for (const char* filters : {"none", "median", "auto"}) {
+        CAPTURE(filters);
+        REQUIRE(tool("pack -f -c zstd -o x.sluice f --filters " + std::string(filters)) == 0);
+        for (const char* filter : {"--filter zstd", "--filter =zstd,=copy", "--seconds 5"}) {
+            REQUIRE(tool("bench -q --device cpu --input x.sluice --json - " +
+                         std::string(filter)) == 0);
+            const std::string rows = tool.output(), row = rows.substr(rows.find("\"zstd\""));
+            CHECK(numberAfter(row, "bytes") == picture().size() + sound().size());
+            CHECK(contains(row, "\"input\": \"x.sluice\""));
+        }
+        CHECK(tool.onCpu("bench -q --filter gstd --input x.sluice") == 3);
+    }
+    tool.damage("x.sluice"); // wrong bytes give no figures
+    CHECK(tool.onCpu("bench -q --filter zstd --input x.sluice") == 3);
 }
 
 TEST_CASE("tool: the benchmark's JSON keeps to its schema, whose members the page lists")

@@ -213,6 +213,17 @@ uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
     return std::max(uint64_t(std::max(size, 0.0)) / unit * unit, least);
 }
 
+// Measures the tiles of an archive that are Zstandard frames. Returns whether there are any.
+bool benchZstdArchive(const BenchDevice& device, const std::string& input, const Wanted& wanted,
+                      BenchReport& report)
+{
+    const TileSet frames = loadZstdTiles(input, decodeInputLimit(device));
+    if (frames.tiles.empty()) return false;
+    report.beginInput(frames, "zstd");
+    if (makePipelines(device, wanted, {"zstd"}, report)) benchZstdTiles(device, frames, report);
+    return true;
+}
+
 // Measures the decoders for each input in turn. Each decoder takes the inputs that it can read.
 // Throws if no decoder can read an input, or if a filter names the float codec or DFloat11 and no
 // input has weights. Without filters, those two decode made-up weights.
@@ -233,13 +244,15 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
         options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         bool any = false;
-        // Standard input can be read only once, so it is not looked at here.
-        const bool isNamed = !input.empty() && input != "-";
-        if (wanted("zstd") && isNamed && ZstdFile::recognises(InputFile(input))) {
+        // Standard input and pipes can be read only once, so they are not looked at here.
+        const bool mayHaveFrames = wanted("zstd") && !input.empty() && isFile(input);
+        if (mayHaveFrames && ZstdFile::recognises(InputFile(input))) {
             if (makePipelines(device, wanted, {"zstd"}, report))
                 benchZstdFile(device, input, report);
             continue;
         }
+        if (mayHaveFrames && Container::recognises(InputFile(input)))
+            any = benchZstdArchive(device, input, wanted, report);
         const auto load = [&](const char* codec, uint32_t decodeSpeed) {
             report.showStep(std::string("packing for ") + codec);
             const uint64_t limit = input.empty() ? madeUpSize(device, codec, cpu, report.budget())

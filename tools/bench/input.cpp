@@ -222,6 +222,19 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     return set;
 }
 
+TileSet loadZstdTiles(const std::string& path, uint64_t maxOutput)
+{
+    const Codec& codec = codecNamed("zstd");
+    TileSet set = loadTileSet(path, codec, maxOutput, 0); // also compares the checksums
+    if (set.filters.empty()) return set;
+    set.compressedBytes -= set.filters.size();
+    set.filters.clear();
+    for (TileSet::Tile& tile : set.tiles)
+        tile.filterSize = 0;
+    decode(set, codec, false);
+    return set;
+}
+
 TileSet loadPicture(uint64_t maxOutput)
 {
     return tilesOf(std::make_unique<InputFile>("made-up picture", makeUpPicture(maxOutput)),

@@ -32,10 +32,14 @@ struct TileSet {
 //
 // `path` is a tile stream or a .sluice archive; any other file is packed, at level 12 and
 // decodeSpeed for GDeflate, and as `sluice pack` does for Gstd. An empty path means made-up data,
-// packed in the same way. `codec` is gdeflate or gstd; tiles of other codecs and stored tiles are
+// packed in the same way. `codec` is gdeflate, gstd or zstd; tiles of other codecs and stored tiles are
 // left out, since they say nothing about the decoder. So the result may be empty. Throws a Failure.
 TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
                     uint32_t decodeSpeed);
+
+// Returns the tiles of an archive that are Zstandard frames, as loadTileSet does, but without
+// filters: `expected` is what the frames alone decode to. The result is empty if there are none.
+TileSet loadZstdTiles(const std::string& path, uint64_t maxOutput);
 
 // Returns a made-up picture (.tga, 24 bits a pixel), packed by Gstd as loadTileSet does. The
 // picture is packed with filters, which do not make other made-up data smaller.

@@ -49,6 +49,8 @@ void benchWorst(const BenchDevice& device, BenchReport& report);
 void benchCpuDecode(const TileSet& tiles, BenchReport& report);
 // Packs what the tiles decode to as frames of Zstandard, and measures decoding these frames.
 void benchZstd(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
+// Measures tiles of loadZstdTiles.
+void benchZstdTiles(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 // Measures the frames of a Zstandard file as they are, each as a region.
 void benchZstdFile(const BenchDevice& device, const std::string& path, BenchReport& report);
 void benchUastc(const BenchDevice& device, BenchReport& report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of Zstandard frames: those of a file, or of each tile of the Gstd rows, which is decoded
-// from a frame of libzstd and from one with short blocks, as `sluice pack -c zstd` makes it.
+// The rows of Zstandard frames: those of a file or of an archive's tiles, as they are; or of each
+// tile of the Gstd rows, which is decoded from a frame of libzstd and from one with short blocks, as
+// `sluice pack -c zstd` makes it.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_zstd.h>
 
@@ -136,12 +137,16 @@ FileFrames loadFrames(const std::string& path, uint64_t maxOutput)
         const ZstdFrames::Kind kind = frames.next();
         if (kind == ZstdFrames::Kind::end) return loaded;
         if (kind == ZstdFrames::Kind::skippable) continue;
+        if (kind == ZstdFrames::Kind::otherDictionary)
+            throw Failure{exitUnsupported,
+                          file.file().name() +
+                              formatText(": frame %llu at byte %llu needs the dictionary %u, and "
+                                         "the benchmark takes none",
+                                         wide(number), wide(frames.offset()),
+                                         frames.header().dictionaryId)};
         if (kind != ZstdFrames::Kind::frame) {
-            const uint32_t status = kind == ZstdFrames::Kind::otherDictionary
-                                        ? uint32_t(SLUICE_TILE_UNSUPPORTED)
-                                        : frames.status();
             const ZstdDamage damage = {number,          frames.offset(), 0,
-                                       frames.offset(), status,          frames.isCutOff()};
+                                       frames.offset(), frames.status(), frames.isCutOff()};
             throw Failure{damage.exitCode(), file.text(damage)};
         }
         addFrame(file, frames, number, window, loaded);
@@ -149,6 +154,21 @@ FileFrames loadFrames(const std::string& path, uint64_t maxOutput)
     if (frames.position() != file.file().size())
         loaded.set.description += " (first " + sizeText(loaded.set.outputBytes) + ")";
     return loaded;
+}
+
+// Returns the most blocks that one of the tiles has.
+uint32_t mostBlocksOf(const TileSet& tiles)
+{
+    uint32_t most = 1;
+    for (const TileSet::Tile& tile : tiles.tiles) {
+        zstd::StructureReader reader(&tiles.source[tile.sourceOffset], tile.compressedSize,
+                                     tile.size, {});
+        zstd::Block block;
+        while (reader.next(block)) {
+        }
+        most = std::max(most, reader.blocks());
+    }
+    return most;
 }
 
 // maxBlocks: the most blocks that a frame has.
@@ -228,6 +248,11 @@ void benchZstd(const BenchDevice& device, const TileSet& tiles, BenchReport& rep
         return frame;
     });
     benchFrames(device, frames, kTileBlocks, "sluice, short blocks", report);
+}
+
+void benchZstdTiles(const BenchDevice& device, const TileSet& tiles, BenchReport& report)
+{
+    benchFrames(device, tiles, mostBlocksOf(tiles), "sluice", report);
 }
 
 void benchZstdFile(const BenchDevice& device, const std::string& path, BenchReport& report)
