@@ -60,6 +60,7 @@ SLUICE_DEVICE void zstdGivePool(u64 head, u32 at, u32 blocks, u32 literalUnits, 
 SLUICE_DEVICE u32 zstdShareOut(SLUICE_IN(ZstdParams) p, u32 first) {
     u32 count = 0u, units = 0u, blocks = 0u, most = min(p.slots, p.roundRegions - first),
         poolUnits = zstdPoolUnits(p);
+    bool stores = lgIndex() == 0u;
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < most; i += 32u) {
         u32 n = i + lgLane(), unitsBefore, allUnits, blocksBefore, allBlocks;
@@ -77,7 +78,7 @@ SLUICE_DEVICE u32 zstdShareOut(SLUICE_IN(ZstdParams) p, u32 first) {
         lgScan(ownBlocks, blocksBefore, allBlocks);
         bool fits = n < most && units + unitsBefore + own <= poolUnits &&
                     blocks + blocksBefore + ownBlocks <= p.fullSlots * p.maxBlocks;
-        if (fits && lgIndex() == 0u)
+        if (fits && stores)
             zstdGivePool(head, units + unitsBefore, ownBlocks, literalUnits, sequenceUnits);
         u32 fitting = u32(bitCount(lgBallot(fits)));
         count += fitting;
