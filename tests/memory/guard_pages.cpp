@@ -174,8 +174,8 @@ void* realloc(void* memory, size_t size)
     return moved;
 }
 
-// The size of glibc's own memory is not known here. 0 is safe, because callers ask for it only to use
-// room that they did not ask for.
+// The size of glibc's own memory is not known here. 0 is safe, because callers ask for it only to
+// use room that they did not ask for.
 size_t malloc_usable_size(void* memory) { return isGuarded(memory) ? sizeOf(memory) : 0; }
 
 } // extern "C"
