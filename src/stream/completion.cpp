@@ -168,6 +168,9 @@ bool Completion::retry(Held& held, Unit& unit)
         unit.outputBase = unit.output;
         unit.route = Route::output;
     }
+    // If the group has a RECORDED event that Poll has not returned, it names the value of a batch
+    // that did not decode the unit. The group has the event again when the unit is recorded again.
+    m_ledger.events.forgetRecorded(held, group);
     unit.isRetried = unit.decodesOnCpu = true;
     unit.reason = SLUICE_STREAM_CPU_RETRIED;
     ++request.unrecorded;

@@ -28,8 +28,8 @@ public:
         m_recorded.append(m_groups, group);
         add(held);
     }
-    // Called when a batch is taken back. The group will be recorded again, and then have a RECORDED
-    // event again.
+    // Called when a batch is taken back, or when the CPU decodes a unit again. The group will be
+    // recorded again, and then have a RECORDED event again.
     void forgetRecorded(Held&, Group& group)
     {
         if (group.recordedEvent == RecordedEvent::toTell) {

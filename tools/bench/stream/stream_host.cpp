@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cfloat>
 
-#include "api/components.h"
-#include "cpu/context.h"
+#include "tools/bench/stream/idle_backend.h"
 #include "tools/bench/stream/idle_gpu.h"
 #include "tools/bench/stream/stream.h"
 #include "tools/bench/stream/stream_content.h"
@@ -19,29 +18,6 @@ constexpr uint32_t kRounds = 11;
 constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
 constexpr uint32_t kMostWaiting = 65536; // the most groups that a streamer may hold
-
-// A backend whose decoders do nothing. A streamer calls only the commands that are overridden here.
-class IdleBackend final : public cpu::ReferenceBackend {
-public:
-    void contextInfo(SluiceContextInfo& info) const override
-    {
-        info = {};
-        info.backend = SLUICE_BACKEND_VULKAN;
-        info.tier = "none";
-        info.report = "";
-        info.kernels = kBuiltKernels;
-    }
-    SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) override
-    {
-        return SLUICE_OK;
-    }
-    SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&) override
-    {
-        return SLUICE_OK;
-    }
-    SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&) override { return SLUICE_OK; }
-    SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) override { return SLUICE_OK; }
-};
 
 int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
 {

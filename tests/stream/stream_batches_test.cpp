@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tests what becomes of groups whose batches decode nothing, are taken back or cannot be recorded.
+// The device is one that does nothing.
+#include "tests/support/streams.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <vector>
+
+#include "tools/bench/stream/idle_backend.h"
+#include "tools/bench/stream/idle_gpu.h"
+
+using namespace sluice::test;
+
+namespace {
+
+SluiceStreamMemory memoryOf(Bytes& bytes)
+{
+    const uint64_t begin = uint64_t(reinterpret_cast<uintptr_t>(bytes.data()));
+    const uint64_t aligned = (begin + 255) / 256 * 256;
+    return {{aligned, 0, bytes.size() - 256}, bytes.data() + (aligned - begin)};
+}
+
+// A streamer that records to a device that does nothing. The tiles of its batches stay PENDING.
+class IdleRun {
+public:
+    explicit IdleRun(const SluiceStreamGpu& gpu);
+    ~IdleRun()
+    {
+        sluiceDestroyStreamer(m_streamer);
+        sluiceDestroyContext(m_context);
+    }
+    IdleRun(const IdleRun&) = delete;
+    IdleRun& operator=(const IdleRun&) = delete;
+
+    SluiceStreamer get() const { return m_streamer; }
+    // Submits a group of this many copies of memory to buffers. decodes: it also decodes an asset.
+    SluiceStreamGroup submit(uint32_t copies, bool decodes = false);
+    // Does all jobs, and records a batch with this value. mostCopies: 0 sets no limit.
+    SluiceStatus record(uint64_t value, SluiceStreamBatch& batch, uint32_t mostCopies = 0);
+    uint64_t recorded(uint64_t value, uint32_t mostCopies = 0);
+    SluiceStatus poll();
+    // Polls until there are no more events, and returns those that have come.
+    std::vector<SluiceStreamEvent> events();
+
+private:
+    Bytes m_source, m_output, m_control, m_results, m_bytes = soft(1000);
+    MemoryFile m_file;
+    SluiceContext m_context = nullptr;
+    SluiceStreamer m_streamer = nullptr;
+    SluiceStreamFile m_opened = nullptr;
+    std::vector<SluiceStreamEvent> m_events;
+};
+
+Bytes smallArchive()
+{
+    PackedAsset asset;
+    asset.name = "a";
+    asset.add(soft(1000), SLUICE_CODEC_GDEFLATE, 65536);
+    return packArchive({asset});
+}
+
+IdleRun::IdleRun(const SluiceStreamGpu& gpu)
+    : m_source(SLUICE_STREAM_MIN_SOURCE + 256), m_output(SLUICE_STREAM_MIN_OUTPUT + 256),
+      m_file(smallArchive()), m_context(new SluiceContext_T{new sluice::IdleBackend})
+{
+    SluiceStreamerInfo info = {};
+    info.context = m_context;
+    info.gpu = &gpu;
+    info.maxGroups = info.maxRequests = 16;
+    info.maxBatches = 4;
+    SluiceStreamerRequirements required = {};
+    REQUIRE(sluiceGetStreamerRequirements(&info, &required) == SLUICE_OK);
+    m_control.resize(size_t(required.controlSize + 256));
+    m_results.resize(size_t(required.resultsSize + 256));
+    info.source = memoryOf(m_source);
+    info.output = memoryOf(m_output);
+    info.control = memoryOf(m_control);
+    info.results = memoryOf(m_results);
+    info.scratch = {uint64_t(1) << 44, 0, required.scratchSize}; // nothing touches it
+    REQUIRE(sluiceCreateStreamer(&info, &m_streamer) == SLUICE_OK);
+    m_opened = startOpening(m_streamer, m_file);
+    REQUIRE(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr) == SLUICE_OK);
+    const std::vector<SluiceStreamEvent> opened = events();
+    REQUIRE(opened.size() == 1);
+    REQUIRE(opened[0].status == SLUICE_OK);
+}
+
+SluiceStreamGroup IdleRun::submit(uint32_t copies, bool decodes)
+{
+    std::vector<SluiceStreamRequest> requests(copies,
+                                              fromMemory(m_bytes.data(), m_bytes.size(), nullptr));
+    if (decodes) requests.push_back(fromArchive(m_opened, 0, 0, m_bytes.size(), nullptr));
+    for (SluiceStreamRequest& request : requests) {
+        request.target = SLUICE_STREAM_TO_BUFFER;
+        request.buffer = {uint64_t(2) << 44, 4096 * uint64_t(&request - requests.data()),
+                          m_bytes.size()};
+    }
+    SluiceStreamGroupInfo info = {};
+    info.flags = SLUICE_STREAM_TELL_RECORDED;
+    return submitGroup(m_streamer, requests, info);
+}
+
+SluiceStatus IdleRun::record(uint64_t value, SluiceStreamBatch& batch, uint32_t mostCopies)
+{
+    REQUIRE(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr) == SLUICE_OK);
+    SluiceStreamBudget budget = {};
+    budget.milliseconds = FLT_MAX;
+    budget.copies = mostCopies;
+    budget.value = value;
+    return sluiceStreamRecord(m_streamer, reinterpret_cast<SluiceCommands>(uintptr_t(1)), &budget,
+                              &batch);
+}
+
+uint64_t IdleRun::recorded(uint64_t value, uint32_t mostCopies)
+{
+    SluiceStreamBatch batch = {};
+    REQUIRE(record(value, batch, mostCopies) == SLUICE_OK);
+    REQUIRE(batch.number != 0);
+    return batch.number;
+}
+
+SluiceStatus IdleRun::poll()
+{
+    SluiceStreamEvent events[8];
+    uint32_t count = 8;
+    const SluiceStatus status = sluiceStreamPoll(m_streamer, events, &count);
+    m_events.insert(m_events.end(), events, events + count);
+    return status;
+}
+
+std::vector<SluiceStreamEvent> IdleRun::events()
+{
+    REQUIRE(poll() == SLUICE_OK);
+    std::vector<SluiceStreamEvent> all;
+    all.swap(m_events);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("stream batches: RECORDED names the batch whose bytes were decoded")
+{
+    sluice::IdleGpu gpu;
+    IdleRun run(gpu);
+    run.submit(0, true);
+    const uint64_t first = run.recorded(5);
+    CHECK(sluiceStreamComplete(run.get(), first) == SLUICE_OK);
+    CHECK(run.events().empty()); // the GPU has left the tile undecoded
+    SluiceStreamCounters counters = {};
+    CHECK(sluiceStreamGetCounters(run.get(), &counters) == SLUICE_OK);
+    CHECK(counters.retriedTiles == 1);
+    const uint64_t second = run.recorded(6);
+    std::vector<SluiceStreamEvent> events = run.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == SLUICE_STREAM_RECORDED);
+    CHECK(events[0].value == 6);
+    CHECK(sluiceStreamComplete(run.get(), second) == SLUICE_OK);
+    events = run.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == SLUICE_STREAM_END);
+    CHECK(events[0].status == SLUICE_OK);
+    CHECK(events[0].value == 6);
+}
