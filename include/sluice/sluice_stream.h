@@ -411,7 +411,8 @@ typedef struct SluiceStreamRequest {
 //              variant that differs only in sRGB); for other assets, it is 0 or the asset's format
 //   requests   receives the requests. The file and the VkImage must live until the requests are
 //              done; `*image` is not needed after the call
-//   count      in: room in requests; out: the number of requests (also with BUFFER_SIZE)
+//   count      in: room in requests; out: the number of requests (also with BUFFER_SIZE), at most
+//              0xffffffff
 // Errors: ARGUMENT (no such level, or the asset is no image), NOT_OPEN, IO, FORMAT, VERSION,
 // UNSUPPORTED (format is not the asset's and, for UASTC, is no format that the asset can be
 // transcoded to), BUFFER_SIZE.

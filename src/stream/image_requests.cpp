@@ -127,13 +127,20 @@ SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
     check.require(SLUICE_NAMED(image->format), chooseFormat(info, *image, made),
                   "is a format that the asset has or, of UASTC, becomes", SLUICE_ERROR_UNSUPPORTED);
     if (!check.isOk()) return check.status();
+    // An archive may claim any number of layers, so the total is computed, and the loop below ends
+    // where the room does.
     const uint32_t room = *count, images = info.layers * info.faces;
+    const auto togetherIn = [&](const SluiceImageLevel& level) {
+        return level.imageStride == level.imageSize ? images : 1;
+    };
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < levelCount; ++i)
+        total += images / togetherIn(levels[firstLevel + i]);
     *count = 0;
     for (uint32_t i = 0; i < levelCount; ++i) {
         const SluiceImageLevel& level = levels[firstLevel + i];
-        const uint32_t together = level.imageStride == level.imageSize ? images : 1;
-        for (uint32_t first = 0; first < images; first += together, ++*count) {
-            if (*count >= room) continue;
+        const uint32_t together = togetherIn(level);
+        for (uint32_t first = 0; first < images && *count < room; first += together, ++*count) {
             SluiceStreamRequest& request = requests[*count];
             request = requestOf(file, asset, info, level, first, together);
             SluiceStreamImage& box = request.image;
@@ -150,5 +157,6 @@ SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
             box.destinationFamily = image->destinationFamily;
         }
     }
-    return *count <= room ? SLUICE_OK : SLUICE_ERROR_BUFFER_SIZE;
+    *count = uint32_t(std::min<uint64_t>(total, UINT32_MAX));
+    return total <= room ? SLUICE_OK : SLUICE_ERROR_BUFFER_SIZE;
 }
