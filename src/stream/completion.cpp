@@ -100,13 +100,8 @@ SluiceTileStatus Completion::transcodeStatus(const Batch& batch, const Unit& uni
     if (!isTranscodedByGpu(unit)) return SLUICE_TILE_OK;
     SluiceTileStatus result = SLUICE_TILE_OK;
     const uint32_t count = regionCount(m_ledger.requests[unit.request].info.image, unit);
-    for (uint32_t i = 0; i < count; ++i) {
-        const SluiceTileStatus status = batch.transcodes.status(regions++);
-        // Any other failure takes precedence over invalid blocks (BAD_CODE).
-        if (status != SLUICE_TILE_OK &&
-            (result == SLUICE_TILE_OK || status != SLUICE_TILE_BAD_CODE))
-            result = status;
-    }
+    for (uint32_t i = 0; i < count; ++i)
+        result = worseOf(result, batch.transcodes.status(regions++));
     return result;
 }
 

@@ -15,11 +15,13 @@ constexpr size_t kPartSize = (size_t(1) << 20) + 65536;
 
 // Enlarges `memory` from `has` to `size` bytes if it is smaller; its content is then lost. Returns
 // false if memory has run out.
-bool grow(std::unique_ptr<uint8_t[]>& memory, uint64_t& has, uint64_t size)
+template <class Element>
+bool grow(std::unique_ptr<Element[]>& memory, uint64_t& has, uint64_t size)
 {
     if (size <= has) return true;
     has = 0;
-    memory.reset(new (std::nothrow) uint8_t[size_t(size)]);
+    memory.reset(new (std::nothrow)
+                     Element[size_t((size + sizeof(Element) - 1) / sizeof(Element))]);
     if (memory == nullptr) return false;
     has = size;
     return true;
@@ -118,12 +120,11 @@ void CpuDecoder::transcode(const Unit& unit, const SluiceStreamRequest& request,
                            const uint8_t* blocks, Done& done, BadTile& bad) const
 {
     const Clock::time_point begin = Clock::now();
-    const SluiceTileStatus status =
+    bad.transcoded =
         transcodeOnCpu(m_context, request.image, unit, blocks, ringPlace(m_info.output, unit.made));
     const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
     addTranscode(done.inputs, request.image, unit);
     done.milliseconds.of[kCpuUastc][0] += time.count();
-    bad.hasBadBlocks = status != SLUICE_TILE_OK;
 }
 
 BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
@@ -135,7 +136,7 @@ BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
     if (unit.isTranscoded && unit.tileCount != 0) {
         const uint64_t size = unit.outputBase - unit.output + unit.decodedSize;
         if (!grow(workspace.blocks, workspace.blocksSize, size)) return {unit.firstTile, 0, true};
-        blocks = workspace.blocks.get();
+        blocks = workspace.blocks[0].bytes;
     }
     for (uint32_t i = 0; i < unit.tileCount; source += storedRoom(tiles[i]), ++i) {
         const TileRecord& tile = tiles[i];

@@ -30,8 +30,12 @@ inline uint8_t* ringPlace(const SluiceStreamMemory& ring, uint64_t offset)
 struct Workspace {
     std::unique_ptr<uint8_t[]> control, results, scratch, bounce;
     uint64_t bounceSize = 0;
-    // Receives the tiles of a unit that is transcoded, instead of the output ring. It grows.
-    std::unique_ptr<uint8_t[]> blocks;
+    // Receives the tiles of a unit that is transcoded, instead of the output ring. It grows. The
+    // transcoder needs aligned blocks, which an array of bytes need not be.
+    struct alignas(16) UastcBlock {
+        uint8_t bytes[16];
+    };
+    std::unique_ptr<UastcBlock[]> blocks;
     uint64_t blocksSize = 0;
     bool isTaken = false;
     // The tile that `bounce` holds: the last one that was decoded there successfully. Small assets
@@ -46,7 +50,9 @@ struct BadTile {
     uint32_t number = kNone; // index in the asset; kNone: all tiles are good
     uint32_t status = SLUICE_TILE_OK;
     bool isOutOfMemory = false; // there was no memory to decode it in
-    bool hasBadBlocks = false;  // all tiles are good, but UASTC blocks are invalid
+    // That of the transcoder, if all tiles are good. With BAD_CODE, UASTC blocks are invalid, and
+    // the transcoded bytes are delivered anyway. With any other failure they may be missing.
+    SluiceTileStatus transcoded = SLUICE_TILE_OK;
 };
 
 class CpuDecoder {

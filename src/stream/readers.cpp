@@ -441,12 +441,16 @@ void Readers::finishDecode(Held& held, Job& job, const BadTile& bad, const CpuDe
     } else if (bad.number != kNone) {
         m_ledger.failTile(held, unit, bad.number, bad.status);
         m_ledger.finish(held, unit);
+    } else if (bad.transcoded != SLUICE_TILE_OK && bad.transcoded != SLUICE_TILE_BAD_CODE) {
+        m_ledger.fail(held, group, m_ledger.requests[unit.request],
+                      {SLUICE_ERROR_CHECKSUM, kNone, uint32_t(bad.transcoded)});
+        m_ledger.finish(held, unit);
     } else if (group.isCancelled()) {
         m_ledger.finishUnused(held, unit);
     } else if (unit.route == Route::host) {
         m_ledger.finish(held, unit);
     } else {
-        if (bad.hasBadBlocks) m_ledger.failBlocks(held, unit);
+        if (bad.transcoded == SLUICE_TILE_BAD_CODE) m_ledger.failBlocks(held, unit);
         m_ledger.work.addReady(held, unit);
     }
     m_ledger.endIfDone(held, group);

@@ -41,6 +41,11 @@ SluiceUastcRegion regionOf(const SluiceStreamImage& image, const Unit& unit, uin
             made + uint64_t(number) * image.extent[0] * height * 4, image.extent[0], height};
 }
 
+SluiceTileStatus worseOf(SluiceTileStatus a, SluiceTileStatus b)
+{
+    return a == SLUICE_TILE_OK || (a == SLUICE_TILE_BAD_CODE && b != SLUICE_TILE_OK) ? b : a;
+}
+
 SluiceTileStatus transcodeOnCpu(SluiceContext context, const SluiceStreamImage& image,
                                 const Unit& unit, const uint8_t* blocks, uint8_t* made)
 {
@@ -66,7 +71,7 @@ SluiceTileStatus transcodeOnCpu(SluiceContext context, const SluiceStreamImage& 
         info.status = memory(status, sizeof status);
         const bool isDone = sluiceCmdUastc(context, nullptr, &info) == SLUICE_OK;
         if (!isDone) return SLUICE_TILE_INTERNAL;
-        if (status[0] != SLUICE_TILE_OK) result = SluiceTileStatus(status[0]);
+        result = worseOf(result, SluiceTileStatus(status[0]));
     }
 #else
     (void)context, (void)image, (void)unit, (void)blocks, (void)made;

@@ -82,6 +82,10 @@ inline double transcodeWork(const SluiceStreamImage& image)
                                                                                          : kEncoded;
 }
 
+// Returns the status of two regions together. A failure takes precedence over OK, and any other
+// failure over invalid blocks (BAD_CODE), with which the transcoded bytes are delivered.
+SluiceTileStatus worseOf(SluiceTileStatus a, SluiceTileStatus b);
+
 // Transcodes a unit on the CPU. blocks: its UASTC blocks, 16-byte aligned. Returns OK, BAD_CODE if
 // blocks are invalid, or the status of another failure.
 SluiceTileStatus transcodeOnCpu(SluiceContext context, const SluiceStreamImage& image,

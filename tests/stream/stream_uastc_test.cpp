@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "stream/cpu_decoder.h"
+
 // tests/consumers/readme/uastc.cpp, which tests/kernels/uastc_test.cpp includes.
 namespace example {
 using CreateUastcImage = std::function<VkImage(const SluiceImageInfo&, const SluiceUastcFormat&)>;
@@ -256,6 +258,44 @@ TEST_CASE("stream UASTC: requests that no streamer or only one with a GPU takes"
     CHECK(status() == SLUICE_ERROR_UNSUPPORTED);
     request.image.format = 0;
     CHECK(status() == SLUICE_OK);
+}
+
+TEST_CASE("stream UASTC: on the CPU a transcoder that fails is not taken for invalid blocks")
+{
+    using namespace sluice::stream;
+    SluiceStreamRequest request = {};
+    SluiceStreamImage& image = request.image;
+    image.blockWidth = image.blockHeight = 4;
+    image.blockSize = 16;
+    image.extent[0] = image.extent[1] = 4;
+    image.extent[2] = image.layerCount = 1;
+    image.format = kBc7;
+    Unit unit;
+    unit.isTranscoded = true;
+    unit.route = Route::output;
+    unit.size = 16;
+    unit.planes = unit.rows = 1;
+    const Bytes valid = uastcVectors("uastc.bin"), invalid = uastcVectors("invalid.bin");
+    RingMemory source(64), output(64);
+    SluiceStreamerInfo info = {};
+    info.source = source.memory();
+    info.output = output.memory();
+    CpuDecoder decoder(info, 1, true);
+    REQUIRE(decoder.start() == SLUICE_OK);
+    // The blocks begin at this address of the ring.
+    const auto transcoded = [&](const Bytes& blocks, uint32_t at) {
+        std::copy_n(blocks.begin(), 16, source.data() + at);
+        unit.blocks = at;
+        CpuDecoder::Done done;
+        return decoder.decode(unit, request, decoder.workspace(0), done).transcoded;
+    };
+    CHECK(transcoded(valid, 0) == SLUICE_TILE_OK);
+    CHECK(transcoded(invalid, 16) == SLUICE_TILE_BAD_CODE);
+    CHECK(transcoded(valid, 8) == SLUICE_TILE_INTERNAL); // the command refuses unaligned blocks
+    CHECK(worseOf(SLUICE_TILE_OK, SLUICE_TILE_BAD_CODE) == SLUICE_TILE_BAD_CODE);
+    CHECK(worseOf(SLUICE_TILE_BAD_CODE, SLUICE_TILE_OK) == SLUICE_TILE_BAD_CODE);
+    CHECK(worseOf(SLUICE_TILE_INTERNAL, SLUICE_TILE_BAD_CODE) == SLUICE_TILE_INTERNAL);
+    CHECK(worseOf(SLUICE_TILE_BAD_CODE, SLUICE_TILE_INTERNAL) == SLUICE_TILE_INTERNAL);
 }
 
 TEST_SUITE_BEGIN("device");
