@@ -398,6 +398,7 @@ void Batcher::markRecorded(Held& held, Batch& batch, Unit& unit)
     --request.unrecorded;
     --group.unrecorded;
     ++group.underWay;
+    unit.valueBefore = group.event.value;
     group.event.value = batch.value;
     unit.beginsImage = unit.endsImage = false;
     if (request.info.target == SLUICE_STREAM_TO_IMAGE) {
@@ -427,6 +428,9 @@ void Batcher::putBack(Held& held, Batch& batch)
         Request& request = m_ledger.requests[unit.request];
         if (request.begunIn == batch.number) request.begunIn = 0;
         if (request.endIn == batch.number) request.endIn = 0;
+        // The units come in reverse order, so the group's first one in the batch comes last, and
+        // restores the value of the batch before.
+        group.event.value = unit.valueBefore;
         m_ledger.events.forgetRecorded(held, group);
         if (group.life == Life::tooLate) group.life = Life::cancelled; // it is no longer too late
         if (group.isCancelled()) {

@@ -91,6 +91,8 @@ struct Unit {
     // Predicted milliseconds. gpuSlowest and gpuBytes: on the GPU, for the unit's slowest tile and
     // for its bytes (cost_model.h). cpuTime: on one thread of the CPU.
     float gpuSlowest = 0, gpuBytes = 0, cpuTime = 0;
+    // The group's event.value before the unit's batch, for a batch that is taken back.
+    uint64_t valueBefore = 0;
     // For images: the unit's first plane (a layer or slice) and number of planes, its first row of
     // texel blocks and number of rows.
     uint32_t plane = 0, planes = 0, row = 0, rows = 0;

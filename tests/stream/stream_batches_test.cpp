@@ -3,8 +3,8 @@
 // The device is one that does nothing.
 #include "tests/support/streams.h"
 
-#include <algorithm>
 #include <cfloat>
+#include <utility>
 #include <vector>
 
 #include "tools/bench/stream/idle_backend.h"
@@ -40,8 +40,9 @@ public:
     SluiceStatus record(uint64_t value, SluiceStreamBatch& batch, uint32_t mostCopies = 0);
     uint64_t recorded(uint64_t value, uint32_t mostCopies = 0);
     SluiceStatus poll();
-    // Polls until there are no more events, and returns those that have come.
-    std::vector<SluiceStreamEvent> events();
+    // Returns the events that have been polled since the last call.
+    std::vector<SluiceStreamEvent> taken();
+    std::vector<SluiceStreamEvent> events(); // polls before
 
 private:
     Bytes m_source, m_output, m_control, m_results, m_bytes = soft(1000);
@@ -129,12 +130,12 @@ SluiceStatus IdleRun::poll()
     return status;
 }
 
+std::vector<SluiceStreamEvent> IdleRun::taken() { return std::exchange(m_events, {}); }
+
 std::vector<SluiceStreamEvent> IdleRun::events()
 {
     REQUIRE(poll() == SLUICE_OK);
-    std::vector<SluiceStreamEvent> all;
-    all.swap(m_events);
-    return all;
+    return taken();
 }
 
 } // namespace
@@ -161,4 +162,37 @@ TEST_CASE("stream batches: RECORDED names the batch whose bytes were decoded")
     CHECK(events[0].kind == SLUICE_STREAM_END);
     CHECK(events[0].status == SLUICE_OK);
     CHECK(events[0].value == 6);
+}
+
+TEST_CASE("stream batches: END names no batch that was taken back")
+{
+    for (const uint32_t discards : {0u, 1u, 2u}) {
+        for (const bool isCancelled : {false, true}) {
+            CAPTURE(discards);
+            CAPTURE(isCancelled);
+            sluice::IdleGpu gpu;
+            IdleRun run(gpu);
+            const SluiceStreamGroup group = run.submit(4);
+            const uint64_t first = run.recorded(5, 2), second = run.recorded(6);
+            if (discards > 0) CHECK(sluiceStreamDiscard(run.get(), second) == SLUICE_OK);
+            if (discards > 1) CHECK(sluiceStreamDiscard(run.get(), first) == SLUICE_OK);
+            if (isCancelled) CHECK(sluiceStreamCancel(run.get(), group) == SLUICE_OK);
+            CHECK(sluiceStreamDeviceLost(run.get()) == SLUICE_OK);
+            CHECK(run.poll() == SLUICE_ERROR_DEVICE);
+            const std::vector<SluiceStreamEvent> events = run.taken();
+            REQUIRE(!events.empty());
+            CHECK(events.back().kind == SLUICE_STREAM_END);
+            CHECK(events.back().value == (discards == 0 ? 6u : discards == 1 ? 5u : 0u));
+        }
+    }
+    // What is recorded again has the value of the later batch.
+    sluice::IdleGpu gpu;
+    IdleRun run(gpu);
+    run.submit(2);
+    CHECK(sluiceStreamDiscard(run.get(), run.recorded(5)) == SLUICE_OK);
+    run.recorded(7);
+    const std::vector<SluiceStreamEvent> events = run.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == SLUICE_STREAM_RECORDED);
+    CHECK(events[0].value == 7);
 }
