@@ -43,6 +43,9 @@ struct Batch {
     CostWeights weights; // those of the cost model when the batch began
     SideChoice choice;   // sides that could take from the line (line.h) when the batch began
     bool isFull = false; // a limit keeps ready units out of the batch
+    // On an immediate GPU: only a part of the batch could be recorded, which runs already. When the
+    // GPU has completed that part, the device counts as lost.
+    bool hasFailed = false;
 };
 
 // The control memory and the results memory are each divided into one slot per batch under way. A

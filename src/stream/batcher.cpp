@@ -94,7 +94,9 @@ Batch* Batcher::begin(const SluiceStreamBudget& budget)
     m_ledger.sides.noteRecord(held, budget);
     const SideChoice choice = chooseSide(held);
     if (choice.cpu) held.wakeWorkers();
-    if (!m_gpu.isThere() || m_gpu.isLost() ||
+    const bool hasFailed = std::any_of(m_batches.begin(), m_batches.end(),
+                                       [](const Batch& one) { return one.hasFailed; });
+    if (!m_gpu.isThere() || m_gpu.isLost() || hasFailed ||
         !m_ledger.work.isWorthRecording(held, budget, choice.gpu))
         return nullptr;
     const auto batch = std::find_if(m_batches.begin(), m_batches.end(),
@@ -142,10 +144,11 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
             noteRecorded(*batch, predicted);
             return status;
         }
-        // CUDA may already be running a part of the batch, and no event would tell when that part
-        // ends. So its memory can never be reused, and the device counts as lost.
+        // CUDA may already be running a part of the batch, which cannot be taken back. Its memory
+        // and its destinations stay in use until the end that is recorded here.
         if (isPrepared && m_gpu.isImmediate()) {
-            m_gpu.lose();
+            m_gpu.api().timestamp(commands, m_gpu.id(), slotOf(*batch), true);
+            noteFailed(*batch);
             result = {};
             return SLUICE_ERROR_DEVICE;
         }
@@ -154,6 +157,16 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
     putBack(held, *batch);
     result = {};
     return status;
+}
+
+// Notes that the batch ends with DEVICE. Its groups are not recorded as a whole, so they get no
+// RECORDED events.
+void Batcher::noteFailed(Batch& batch)
+{
+    Held held(m_monitor);
+    batch.hasFailed = true;
+    for (uint32_t at = batch.units.head; at != kNone; at = m_ledger.units[at].next)
+        m_ledger.events.forgetRecorded(held, m_ledger.groups[m_ledger.units[at].group]);
 }
 
 // Notes the batch's predicted time. Wakes threads if they may now decode units that the batch has

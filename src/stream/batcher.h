@@ -58,6 +58,7 @@ private:
     bool fits(const Batch& batch, uint32_t target, const SluiceTilesRequirements& required) const;
     bool makeRoom(Batch& batch, uint32_t target) const;
     void putBack(Held& held, Batch& batch);
+    void noteFailed(Batch& batch);
 
     const SluiceStreamerInfo& m_info;
     Monitor& m_monitor;

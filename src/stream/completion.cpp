@@ -42,6 +42,10 @@ void Completion::checkBatches(SluiceStatus& status)
             bool isDone = false;
             result = m_gpu.batchDone(m_batcher.slotOf(*oldest), isDone);
             if (result == SLUICE_OK && !isDone) return;
+            if (oldest->hasFailed) {
+                m_gpu.lose();
+                result = SLUICE_ERROR_DEVICE;
+            }
         } else if (result == SLUICE_OK && oldest->semaphore == 0) {
             if (oldest->number > m_completed) return;
         } else if (result == SLUICE_OK) {

@@ -21,6 +21,28 @@ SluiceStreamMemory memoryOf(Bytes& bytes)
     return {{aligned, 0, bytes.size() - 256}, bytes.data() + (aligned - begin)};
 }
 
+// Runs what is recorded at once, as CUDA does, and cannot copy.
+struct FailingGpu final : sluice::IdleGpu {
+    uint32_t ends = 0; // ends of batches that were recorded
+    bool hasEnded = false;
+    SluiceStatus ended = SLUICE_OK;
+
+    bool isImmediate() const override { return true; }
+    void timestamp(SluiceCommands, uint32_t, uint32_t, bool isEnd) override
+    {
+        if (isEnd) ++ends;
+    }
+    SluiceStatus batchDone(uint32_t, uint32_t, bool& isDone) override
+    {
+        isDone = hasEnded;
+        return ended;
+    }
+    SluiceStatus copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override
+    {
+        return SLUICE_ERROR_DEVICE;
+    }
+};
+
 // A streamer that records to a device that does nothing. The tiles of its batches stay PENDING.
 class IdleRun {
 public:
@@ -195,4 +217,39 @@ TEST_CASE("stream batches: END names no batch that was taken back")
     REQUIRE(events.size() == 1);
     CHECK(events[0].kind == SLUICE_STREAM_RECORDED);
     CHECK(events[0].value == 7);
+}
+
+TEST_CASE("stream batches: a group ends after the part of its batch that runs already")
+{
+    for (const bool isError : {false, true}) {
+        CAPTURE(isError);
+        FailingGpu gpu;
+        IdleRun run(gpu);
+        run.submit(1, true);
+        SluiceStreamBatch batch = {};
+        CHECK(run.record(5, batch) == SLUICE_ERROR_DEVICE);
+        CHECK(batch.number == 0);
+        CHECK(gpu.ends == 1);
+        CHECK(run.events().empty());
+        // Nothing more is recorded, and nothing is given back.
+        run.submit(1);
+        CHECK(run.record(6, batch) == SLUICE_OK);
+        CHECK(batch.number == 0);
+        CHECK(run.events().empty());
+        SluiceStreamCounters counters = {};
+        CHECK(sluiceStreamGetCounters(run.get(), &counters) == SLUICE_OK);
+        CHECK(counters.groups == 2);
+        CHECK(counters.recorded == 2);
+        gpu.hasEnded = !isError;
+        gpu.ended = isError ? SLUICE_ERROR_DEVICE : SLUICE_OK;
+        CHECK(run.poll() == SLUICE_ERROR_DEVICE);
+        const std::vector<SluiceStreamEvent> events = run.taken();
+        REQUIRE(events.size() == 2);
+        for (const SluiceStreamEvent& event : events) {
+            CHECK(event.kind == SLUICE_STREAM_END);
+            CHECK(event.status == SLUICE_ERROR_DEVICE);
+        }
+        CHECK(sluiceStreamGetCounters(run.get(), &counters) == SLUICE_OK);
+        CHECK(counters.groups + counters.sourceUsed + counters.outputUsed == 0);
+    }
 }
