@@ -76,6 +76,13 @@ u32 shiftRight64(u32 low, u32 high, u32 shift) {
 #endif
 }
 
+// Word `index` after word b of an array in shared memory, where base = SLUICE_SHARED_BASE(array, b).
+#define SLUICE_SHARED_BASE(array, b) (b)
+#define SLUICE_SHARED_WORD(array, base, index) array[(base) + (index)]
+
+// Returns the lowest `bits` modulo 32 bits of a value.
+u32 lowBits(u32 value, u32 bits) { return value & ((1u << (bits & 31u)) - 1u); }
+
 // Returns the high word of the 64-bit number (high, low), shifted left by `shift` < 32.
 u32 funnelLeft(u32 high, u32 low, u32 shift) { return high << shift | (low >> 1) >> (31u - shift); }
 u32 bigEndian(u32 word) {

@@ -12,9 +12,12 @@ SLUICE_KERNEL_BEGIN
 
 // The states of the three tables, for each block that a team decodes at once (a chain). A state is
 // a word. Bits 0-11: 4,096 minus the bits that a sequence reads for this table (next state and
-// extra bits). Bits 12-15: how many of them are for the next state. Bits 16-24: base of the next
-// state. Bits 25-31: symbol. The sum of a bit position and a sequence's three words is the position
-// of the next sequence modulo 4,096, since streams are read downwards.
+// extra bits). Bits 12-16: how many of them are for the next state. Bits 17-22: symbol. Bits 23-31:
+// base of the next state. Words of the table of literal lengths have one less in bits 0-11. So the
+// sum of a bit position, a sequence's three words and 1 is the position of the next sequence modulo
+// 4,096, since streams are read downwards, and bit 6 of the three words' sum is 0 if the sequence
+// has 64 bits or more. A step takes the base with one shift, and shifts of words take the number of
+// bits as it is, with other bits above its five.
 SLUICE_CONSTANT u32 kZstdStates = 1280u;
 SLUICE_SHARED u32 sZstdStates[kZstdTeams * kZstdChains * kZstdStates];
 // The memory of a chain: its ring buffer, and two buffers of 32 steps with four words each. Its
@@ -65,9 +68,10 @@ SLUICE_DEVICE u32 zstdBase(u32 kind, u32 symbol) {
 // Stores state `place` of a table. Lower half of `states`: index of the table in sZstdStates; upper
 // half: its kind.
 SLUICE_DEVICE void zstdSetState(u64 states, u32 place, u32 base, u32 symbol, u32 bits) {
-    u32 all = bits + zstdExtraBits(highWord(states), symbol);
+    u32 kind = highWord(states), one = kind == SLUICE_ZS_LITERAL_LENGTHS ? 1u : 0u,
+        all = bits + zstdExtraBits(kind, symbol) + one;
     sZstdStates[lowWord(states) + place] =
-        (0u - all & kZstdRingMask) | bits << 12 | base << 16 | symbol << 25;
+        (0u - all & kZstdRingMask) | bits << 12 | symbol << 17 | base << 23;
 }
 
 SLUICE_KERNEL_END

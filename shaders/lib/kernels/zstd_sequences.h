@@ -60,7 +60,7 @@ SLUICE_DEVICE void zstdSetRing(u32 work, int word, u32 value) {
 // Returns the index in sZstdWork of step `step`, in one of two buffers (`turn`: 0 or 1) that rounds
 // use alternately. A step is four words: its three states, and the bit position before it minus
 // kZstdAhead; only the lowest 12 bits of this position are valid.
-SLUICE_CONSTANT u32 kZstdAhead = 64u;
+SLUICE_CONSTANT u32 kZstdAhead = 63u;
 SLUICE_DEVICE u32 zstdStepAt(u32 work, u32 turn, u32 step) {
     return work + kZstdRingWords + 128u * turn + 4u * step;
 }
@@ -251,52 +251,60 @@ SLUICE_DEVICE void zstdSetStates(SLUICE_INOUT(ZstdChain, c), u32 packed) {
 struct ZstdStateWords {
     u32 l, o, m;
 };
-SLUICE_DEVICE ZstdStateWords zstdStateWords(SLUICE_IN(ZstdChain) c, u32 states) {
+// `tables` says where the chain's three tables are.
+SLUICE_DEVICE ZstdStateWords zstdStateWords(SLUICE_IN(ZstdChain) c,
+                                            SLUICE_IN(ZstdStateWords) tables) {
     ZstdStateWords words;
-    words.l = sZstdStates[states + c.literals];
-    words.o = sZstdStates[states + zstdTableAt(1u) + c.offsets];
-    words.m = sZstdStates[states + zstdTableAt(2u) + c.matches];
+    words.l = SLUICE_SHARED_WORD(sZstdStates, tables.l, c.literals);
+    words.o = SLUICE_SHARED_WORD(sZstdStates, tables.o, c.offsets);
+    words.m = SLUICE_SHARED_WORD(sZstdStates, tables.m, c.matches);
     return words;
 }
 
 // Returns how many bits of the stream the next state takes; `state` is the current state's word.
-SLUICE_DEVICE u32 zstdStateBits(u32 state) { return state >> 12 & 15u; }
+SLUICE_DEVICE u32 zstdStateBits(u32 state) { return state >> 12 & 31u; }
 
 // Sets the next states from the words of the current ones. Their bits are the last that a sequence
 // reads, so they are the lowest bits of `window`.
 SLUICE_DEVICE void zstdNextStates(SLUICE_INOUT(ZstdChain, c), SLUICE_IN(ZstdStateWords) now,
                                   u32 window) {
-    u32 oBits = zstdStateBits(now.o), mBits = zstdStateBits(now.m);
-    c.offsets = (now.o >> 16 & 511u) + zstdLow(window, oBits);
-    c.matches = (now.m >> 16 & 511u) + zstdLow(window >> oBits, mBits);
-    c.literals = (now.l >> 16 & 511u) + zstdLow(window >> (oBits + mBits), zstdStateBits(now.l));
+    // The lowest five bits of these say how many bits a state takes, at most 18 for two of them.
+    u32 oBits = now.o >> 12, mBits = now.m >> 12, lBits = now.l >> 12;
+    c.offsets = (now.o >> 23) + lowBits(window, oBits);
+    c.matches = (now.m >> 23) + lowBits(window >> (oBits & 31u), mBits);
+    c.literals = (now.l >> 23) + lowBits(window >> (oBits + mBits & 31u), lBits);
 }
 
 // Makes the next `steps` steps, 1 to 32, and stores them from index `first` of sZstdWork on. With
 // `ends` the last step is the block's last, which reads no bits for next states; otherwise `steps`
 // is a multiple of four.
 //
-// The 64 bits below a position are loaded together with the three states, so a step waits for
+// The 63 bits below a position are loaded together with the three states, so a step waits for
 // shared memory only once. If a sequence has more than 63 bits, which is rare, the whole round is
 // made again by steps that load their bits after the states say where these are.
 SLUICE_DEVICE void zstdSteps(SLUICE_INOUT(ZstdChain, c), u32 work, u32 states, u32 first, u32 steps,
                              bool ends) {
     ZstdChain begin = c;
-    u32 p = u32(c.position) - kZstdAhead, isShort = 64u;
+    ZstdStateWords tables;
+    tables.l = SLUICE_SHARED_BASE(sZstdStates, states);
+    tables.o = SLUICE_SHARED_BASE(sZstdStates, states + zstdTableAt(1u));
+    tables.m = SLUICE_SHARED_BASE(sZstdStates, states + zstdTableAt(2u));
+    u32 ring = SLUICE_SHARED_BASE(sZstdWork, work), p = u32(c.position) - kZstdAhead, isShort = 64u;
     // Up to three steps too many are made and ignored, since a test in each would take longer.
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < steps; i += kZstdAtOnce) {
         SLUICE_UNROLL
         for (u32 k = 0u; k < kZstdAtOnce; ++k) {
-            ZstdStateWords now = zstdStateWords(c, states);
-            u32 at = zstdRingAt(work, int(p) >> 5), w0 = sZstdWork[at], w1 = sZstdWork[at + 1u],
-                w2 = sZstdWork[at + 2u], sum = now.l + now.o + now.m;
+            ZstdStateWords now = zstdStateWords(c, tables);
+            u32 at = p >> 5 & (kZstdRing - 1u), w0 = SLUICE_SHARED_WORD(sZstdWork, ring, at),
+                w1 = SLUICE_SHARED_WORD(sZstdWork, ring, at + 1u),
+                w2 = SLUICE_SHARED_WORD(sZstdWork, ring, at + 2u), sum = now.l + now.o + now.m;
             zstdStoreStep(first + 4u * (i + k), now.l, now.o, now.m, p);
-            // The lowest 6 bits of the sum are 64 minus the number of the sequence's bits.
+            // The lowest 6 bits of the sum are 63 minus the number of the sequence's bits.
             u32 window = shiftRight64(funnelRight(w0, w1, p), funnelRight(w1, w2, p), sum & 63u);
             zstdNextStates(c, now, window);
-            isShort &= sum - 1u;
-            p += sum;
+            isShort &= sum;
+            p += sum + 1u;
         }
     }
     if ((isShort & 64u) == 0u) {
@@ -306,9 +314,9 @@ SLUICE_DEVICE void zstdSteps(SLUICE_INOUT(ZstdChain, c), u32 work, u32 states, u
         for (u32 i = 0u; i < steps; i += kZstdAtOnce) {
             SLUICE_UNROLL
             for (u32 k = 0u; k < kZstdAtOnce; ++k) {
-                ZstdStateWords now = zstdStateWords(c, states);
+                ZstdStateWords now = zstdStateWords(c, tables);
                 zstdStoreStep(first + 4u * (i + k), now.l, now.o, now.m, p);
-                p += now.l + now.o + now.m;
+                p += now.l + now.o + now.m + 1u;
                 zstdNextStates(c, now, zstdRingBits(work, int(p + kZstdAhead)));
             }
         }
@@ -321,6 +329,8 @@ SLUICE_DEVICE void zstdSteps(SLUICE_INOUT(ZstdChain, c), u32 work, u32 states, u
                           zstdStateBits(sZstdWork[last + 2u]));
 }
 
+SLUICE_DEVICE u32 zstdSymbolOf(u32 state) { return state >> 17 & 63u; }
+
 struct ZstdSequence {
     u32 literals, match, offset; // offset: 1 to 3 repeat an offset; others are the offset + 3
 };
@@ -328,7 +338,8 @@ struct ZstdSequence {
 // Reads the extra bits of the step at index `step` of sZstdWork. position: the bit at which its
 // round ends, which completes the step's 12-bit position.
 SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 step, int position) {
-    u32 l = sZstdWork[step] >> 25, o = sZstdWork[step + 1u] >> 25, m = sZstdWork[step + 2u] >> 25;
+    u32 l = zstdSymbolOf(sZstdWork[step]), o = zstdSymbolOf(sZstdWork[step + 1u]),
+        m = zstdSymbolOf(sZstdWork[step + 2u]);
     int at = position + int((sZstdWork[step + 3u] + kZstdAhead - u32(position)) & kZstdRingMask);
     u32 lBits = zstdExtraBits(SLUICE_ZS_LITERAL_LENGTHS, l),
         mBits = zstdExtraBits(SLUICE_ZS_MATCH_LENGTHS, m);
@@ -620,20 +631,20 @@ SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u3
     zstdBegin(p, base, work, first, blocks, entry);
     bool chained = member == 0u && lane < kZstdChains, helps = kZstdTeam == 1u || member != 0u;
     u32 helpers = max(kZstdTeam, 2u) - 1u, helper = kZstdTeam == 1u ? 0u : member - 1u,
-        count = sZstdChains[state + kCount], decoded = 0u;
+        helped = helps ? blocks : 0u, count = sZstdChains[state + kCount], decoded = 0u;
     ZstdChain c;
     zstdSetStates(c, sZstdChains[state + kStart]);
     c.position = int(sZstdChains[state + kPosition]);
     bool left = lgBallot(lane < kZstdChains && count != 0u) != 0u;
     SLUICE_DONT_UNROLL
     for (u32 round = 0u; round < kZstdMostRounds && wgAny(left); ++round) {
-        u32 turn = round & 1u;
+        u32 turn = round & 1u, before = decoded;
         if (chained)
             decoded = zstdChainRound(c, mine, work + lane * kZstdChainWords, turn, decoded, count);
         SLUICE_DONT_UNROLL
-        for (u32 i = 0u; i < kZstdChains; i += helpers) {
+        for (u32 i = 0u; wgAny(i < helped); i += helpers) {
             u32 k = i + helper, chain = base + min(k, kZstdChains - 1u), at = chain * kStateWords;
-            bool own = helps && k < kZstdChains,
+            bool own = k < helped,
                  on = own && sZstdChains[at + kDone + (turn ^ 1u)] < sZstdChains[at + kCount];
             if (own && !on && lane == 0u) // the chain is done, so its count stays
                 sZstdChains[at + kDone + turn] = sZstdChains[at + kCount];
@@ -641,7 +652,9 @@ SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u3
                 zstdExpandRound(chain, work + (chain - base) * kZstdChainWords, on, turn);
         }
         zstdTeamBarrier();
-        left = lgBallot(lane < kZstdChains && sZstdChains[state + kDone + turn] < count) != 0u;
+        // What was decoded before the round has been expanded in it, as kDone also says.
+        u32 done = member == 0u ? before : sZstdChains[state + kDone + turn];
+        left = lgBallot(lane < kZstdChains && done < count) != 0u;
     }
     bool good = lgLoopsGoOn() && !left;
     u32 order = sZstdChains[state + kEntry];

@@ -106,6 +106,30 @@ __device__ inline u32 shiftRight64(u32 low, u32 high, u32 shift)
 {
     return static_cast<u32>((static_cast<u64>(high) << 32 | low) >> shift);
 }
+// See compat.glsl. The compiler does not see through the base, which is an address in shared memory.
+// Otherwise it would add a loop's constant parts to each index, by an instruction for each load.
+__device__ inline u32 sharedBase(const u32* word)
+{
+    u32 base = static_cast<u32>(__cvta_generic_to_shared(word));
+    asm("" : "+r"(base));
+    return base;
+}
+__device__ inline u32 sharedWord(u32 base, u32 index)
+{
+    u32 word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(base + 4 * index) : "memory");
+    return word;
+}
+#define SLUICE_SHARED_BASE(array, index) sharedBase(&(array)[index])
+#define SLUICE_SHARED_WORD(array, base, index) sharedWord(base, index)
+
+// See compat.glsl. The instruction that makes the mask takes the lowest five bits of its operand.
+__device__ inline u32 lowBits(u32 value, u32 bits)
+{
+    u32 mask;
+    asm("bmsk.wrap.b32 %0, 0, %1;" : "=r"(mask) : "r"(bits));
+    return value & mask;
+}
 __device__ inline u32 funnelLeft(u32 high, u32 low, u32 shift)
 {
     return __funnelshift_l(low, high, shift);
@@ -120,6 +144,8 @@ __device__ inline u32x2 interleaveBytes(u32 even, u32 odd)
 __device__ inline u32 wgInvocation() { return threadIdx.x; }
 __device__ inline void wgBarrierShared() { __syncthreads(); }
 __device__ inline bool wgAny(bool condition) { return condition; }
+// lgUniform and lgIndex exchange values between lanes, so all lanes of a warp must call them
+// together: a call in a branch that some lanes skip never returns.
 __device__ inline u32 lgUniform(u32 value) { return uniform(value); }
 __device__ inline u32 lgLane() { return laneIndex(); }
 __device__ inline u32 lgIndex() { return uniform(warpIndex()); }
