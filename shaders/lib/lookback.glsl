@@ -348,8 +348,10 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 // a whole. It may do other work before it calls lookbackClean, to hide the latency of the atomic.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();
-    if (wgInvocation() == gl_WorkGroupSize.x - 1u)
+    if (wgInvocation() == gl_WorkGroupSize.x - 1u) {
+        memoryBarrierBuffer(); // the states must be stored before another workgroup clears them
         sLookbackLeft = atomicAdd(LookbackHead(scratch).done, 1u);
+    }
 }
 
 // The last of `workgroups` workgroups to call lookbackLeave clears the scratch.
