@@ -80,6 +80,30 @@ TEST_CASE("tool: the benchmark's rows of the frames of a Zstandard file")
     CHECK(tool.onCpu("bench -q --filter scan --input x.zst") == 3);
 }
 
+TEST_CASE("tool: the benchmark reads all inputs first, and pipes once")
+{
+    Tool tool;
+    tool.write("f.tga", picture());
+    CHECK(tool("bench --device cpu --filter gstd --input f.tga --input none") == 2);
+    CHECK(contains(tool.errors(), "none: "));
+    CHECK(tool.output().empty());
+    const auto hasRows = [&](const std::string& name) {
+        const std::string rows = tool.output();
+        for (const char* kernel : {"gdeflate", "gstd"})
+            CHECK(contains(rows, "{\"kernel\": \"" + std::string(kernel) + "\""));
+        CHECK(contains(rows, "\"input\": \"" + name));
+    };
+    const std::string bench = "bench -q --device cpu --filter gdeflate,gstd --json - --input ";
+    REQUIRE(tool(bench + "- <f.tga") == 0);
+    hasRows("stdin");
+    tool.write("none.zst", std::string("\x50\x2a\x4d\x18\0\0\0\0", 8));
+    CHECK(tool("bench -q --device cpu --filter zstd --input - <none.zst") == 3);
+    CHECK(contains(tool.errors(), "holds no frame with content"));
+    if (isWindowsTool("the commands are those of a POSIX shell")) return;
+    REQUIRE(tool(after("cat f.tga | \"$SLUICE\" " + bench + "/dev/stdin")) == 0);
+    hasRows("/dev/stdin");
+}
+
 TEST_CASE("tool: the benchmark's rows of an archive of Zstandard frames")
 {
     Tool tool;

@@ -244,14 +244,13 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
         options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         bool any = false;
-        // Standard input and pipes can be read only once, so they are not looked at here.
-        const bool mayHaveFrames = wanted("zstd") && !input.empty() && isFile(input);
-        if (mayHaveFrames && ZstdFile::recognises(InputFile(input))) {
+        const bool mayHaveFrames = wanted("zstd") && !input.empty();
+        if (mayHaveFrames && ZstdFile::recognises(*openInput(input))) {
             if (makePipelines(device, wanted, {"zstd"}, report))
                 benchZstdFile(device, input, report);
             continue;
         }
-        if (mayHaveFrames && Container::recognises(InputFile(input)))
+        if (mayHaveFrames && Container::recognises(*openInput(input)))
             any = benchZstdArchive(device, input, wanted, report);
         const auto load = [&](const char* codec, uint32_t decodeSpeed) {
             report.showStep(std::string("packing for ") + codec);
@@ -341,8 +340,10 @@ int runBench(const BenchOptions& options)
     refuseOwnInput(options.json, options.inputs);
     refuseOwnInput(options.html, options.inputs);
     refuseSameOutputs({options.json, options.html});
-    // Open the outputs first: if one cannot be written, the user should know before minutes of
-    // work.
+    // Open all files first: if one cannot be read or written, the user should know before minutes
+    // of work.
+    for (const std::string& input : options.inputs)
+        if (!input.empty()) openInput(input);
     std::unique_ptr<OutputFile> json, html;
     if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json, options.force);
     if (!options.html.empty()) html = std::make_unique<OutputFile>(options.html, options.force);

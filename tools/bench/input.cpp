@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <random>
 
@@ -208,6 +209,21 @@ TileSet tilesOf(std::unique_ptr<InputFile> file, const Codec& codec, uint64_t ma
 
 } // namespace
 
+std::unique_ptr<InputFile> openInput(const std::string& path)
+{
+    struct Piped {
+        std::string name;
+        Bytes content;
+    };
+    static std::map<std::string, Piped> kept;
+    if (kept.count(path) == 0) {
+        auto file = std::make_unique<InputFile>(path);
+        if (path != "-" && isFile(path)) return file;
+        kept[path] = {file->name(), file->readAll()};
+    }
+    return std::make_unique<InputFile>(kept[path].name, kept[path].content);
+}
+
 TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
                     uint32_t decodeSpeed)
 {
@@ -215,7 +231,7 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     auto file = path.empty()
                     ? std::make_unique<InputFile>(
                           "made-up data", makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))
-                    : std::make_unique<InputFile>(path);
+                    : openInput(path);
     TileSet set = tilesOf(std::move(file), codec, maxOutput, decodeSpeed);
     if (!path.empty() && set.outputBytes >= maxOutput)
         set.description += " (first " + sizeText(set.outputBytes) + ")";

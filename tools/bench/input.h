@@ -27,6 +27,10 @@ struct TileSet {
     uint64_t outputBytes = 0;
 };
 
+// Opens an input, which several rows may read. Standard input and pipes can be read only once, so
+// what came through them is kept in memory.
+std::unique_ptr<InputFile> openInput(const std::string& path);
+
 // Loads tiles with at most about maxOutput bytes of output; if the file has more, the description
 // says so.
 //

@@ -7,6 +7,7 @@
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
+#include "tools/bench/input.h"
 #include "tools/common/weight_decoder.h"
 #include "tools/bench/weight_rows.h"
 
@@ -204,7 +205,7 @@ std::vector<FloatSet> loadSets(const std::string& path, uint64_t maxOutput,
                                const WantedKind& wanted)
 {
     std::vector<FloatSet> sets;
-    auto input = std::make_unique<InputFile>(path);
+    auto input = openInput(path);
     if (input->size() == 0) throw Failure{exitFormat, path + ": is empty"};
     if (WeightFile::recognises(*input)) {
         const WeightFile file(std::move(input));
@@ -231,7 +232,7 @@ template <>
 std::vector<Df11Set> loadSets(const std::string& path, uint64_t maxOutput, const WantedKind& wanted)
 {
     std::vector<Df11Set> sets;
-    auto input = std::make_unique<InputFile>(path);
+    auto input = openInput(path);
     if (!WeightFile::recognises(*input)) return sets;
     const WeightFile file(std::move(input));
     for (const SluiceDf11Kind kind : {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3}) {

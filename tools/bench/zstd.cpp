@@ -127,11 +127,11 @@ FileFrames loadFrames(const std::string& path, uint64_t maxOutput)
 {
     using cpu::fast::ZstdFrames;
     const ZstdDictionary none("");
-    const ZstdFile file(std::make_unique<InputFile>(path), &none);
+    const ZstdFile file(openInput(path), &none);
     ZstdFrames frames = file.reader(0, file.file().size());
     cpu::fast::ZstdWindow window(none.get());
     FileFrames loaded;
-    loaded.set.description = path;
+    loaded.set.description = file.file().name();
     loaded.set.codec = SLUICE_CODEC_ZSTD;
     for (uint64_t number = 0; loaded.set.outputBytes < maxOutput; ++number) {
         const ZstdFrames::Kind kind = frames.next();
@@ -258,7 +258,8 @@ void benchZstdTiles(const BenchDevice& device, const TileSet& tiles, BenchReport
 void benchZstdFile(const BenchDevice& device, const std::string& path, BenchReport& report)
 {
     const FileFrames frames = loadFrames(path, decodeInputLimit(device));
-    if (frames.set.tiles.empty()) throw Failure{exitFormat, path + ": holds no frame with content"};
+    if (frames.set.tiles.empty())
+        throw Failure{exitFormat, frames.set.description + ": holds no frame with content"};
     report.beginInput(frames.set, "zstd");
     benchFrames(device, frames.set, frames.mostBlocks, "sluice", report);
 }

@@ -123,7 +123,7 @@ StreamContent::StreamContent(const std::string& path, uint64_t mostBytes)
     : description(path.empty() ? "made-up assets" : path)
 {
     auto file = path.empty() ? std::make_unique<InputFile>(description, makeUpArchive(mostBytes))
-                             : std::make_unique<InputFile>(path);
+                             : openInput(path);
     container = std::make_unique<Container>(std::move(file));
     if (!container->isArchive()) throw Failure{exitFormat, path + ": streaming takes archives"};
     for (uint32_t number = 0; number < container->assetCount(); ++number) {
