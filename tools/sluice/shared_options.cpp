@@ -13,11 +13,13 @@ void addSize(CLI::App& verb, const char* name, const SizeRule& rule, const std::
             [set = std::move(set), rule, name](const std::string& text) {
                 const uint64_t value = sizeFromText(name, text, rule.unit);
                 if (value % rule.step != 0 || value < rule.least || value > rule.most)
-                    throw Failure{exitUsage,
-                                  formatText("%s: '%s' is not between %llu and %llu bytes, or no "
-                                             "multiple of %llu",
-                                             name, printable(text).c_str(), wide(rule.least),
-                                             wide(rule.most), wide(rule.step))};
+                    throw Failure{
+                        exitUsage,
+                        formatText("%s: '%s' is not between %llu and %llu bytes", name,
+                                   printable(text).c_str(), wide(rule.least), wide(rule.most)) +
+                            (rule.step == 1
+                                 ? std::string()
+                                 : formatText(", or no multiple of %llu", wide(rule.step)))};
                 set(value);
             },
             help)
