@@ -134,7 +134,8 @@ TEST_CASE("tool weights: pack -c float keeps what is no good safetensors file, a
               "sluice: " + name +
                   ": packed as plain bytes: it does not begin as a .safetensors file does\n");
         CHECK(folder.unpackError(name + " -o x") ==
-              name + ": neither a .sluice archive, a tile stream nor a .safetensors file");
+              name + ": neither a .sluice archive, a tile stream, a Zstandard file nor a "
+                     ".safetensors file");
     }
     REQUIRE(folder.onCpu("unpack m.sluice -C out") == 0);
     for (const char* name : {"in/bad.safetensors", "in/config.json", "in/empty"})

@@ -137,9 +137,11 @@ TEST_CASE("tool zstd: where the output goes")
     CHECK(tool.read("out/a.txt") == "hello");
     CHECK(tool.read("out/b") == "hello");
     CHECK(tool.read("out/c.tar") == "hello");
-    for (const char* name : {"d/plain", "d/e.bin", "- <d/plain"}) {
+    tool.write("d/.zst", frame); // nothing would be left of this name
+    for (const char* name : {"d/plain", "d/e.bin", "d/.zst", "- <d/plain"}) {
         CHECK(tool(std::string("unpack ") + name) == 1);
-        CHECK(contains(tool.errors(), "name the output with -o"));
+        CHECK(contains(tool.errors(), ": has no suffix .zst, .zstd or .tzst to take off; name "
+                                      "the output with -o"));
         CHECK(tool(std::string("unpack -f -o named ") + name) == 0);
         CHECK(tool.read("named") == "hello");
     }
@@ -150,6 +152,11 @@ TEST_CASE("tool zstd: where the output goes")
     CHECK(tool("unpack d/a.txt.zst --list") == 1);
     CHECK(tool("verify d/a.txt.zst --compare d") == 1);
     CHECK(tool("info d/a.txt.zst --html page") == 1);
+    CHECK(tool("verify d/a.txt.zst - <d/plain") == 0);
+    CHECK(contains(tool.output(), "stdin: ok"));
+    tool.write("d/empty", "");
+    CHECK(tool("verify d/a.txt.zst d/empty") == 3);
+    CHECK(contains(tool.errors(), "d/empty: the file is empty"));
     CHECK(tool("verify d/a.txt.zst --device cpu --tier fast") == 0);
     CHECK(tool("verify d/a.txt.zst --device cpu --tier ref") == 1);
     CHECK(tool("verify d/a.txt.zst --device nonsense") == 1);
@@ -157,6 +164,14 @@ TEST_CASE("tool zstd: where the output goes")
     REQUIRE(tool("pack -o x.sluice d") == 0);
     CHECK(tool("verify x.sluice --dictionary d/plain") == 1);
     CHECK(tool("verify x.sluice d/a.txt.zst") == 1);
+    CHECK(tool("diff x.sluice d/a.txt.zst") == 3);
+    CHECK(contains(tool.errors(), "d/a.txt.zst: is a Zstandard file, and no .sluice archive"));
+    tool.write("d/short", frame.substr(0, 3));
+    CHECK(tool("verify d/short") == 3);
+    CHECK(
+        contains(tool.errors(), "neither a .sluice archive, a tile stream, a Zstandard file nor"));
+    CHECK(tool("transcode --reblock --frame-size 0 d/plain -o y.zst") == 1);
+    CHECK(contains(tool.errors(), "'0' is not between 1024 and 1073741824 bytes\n"));
 }
 
 TEST_CASE("tool zstd: what is wrong is told, and no file is left")
@@ -183,14 +198,17 @@ TEST_CASE("tool zstd: what is wrong is told, and no file is left")
     fails(first + damaged(second) + third, 3, "do not match their checksum");
     fails(first + second.substr(0, second.size() - 1), 3,
           "bad.zst: frame 1" + at + ": the file is cut off");
-    fails(first + "more", 3, "bad.zst: frame 1" + at);
+    for (const char* behind : {"more", "and more", "x", "\n"})
+        fails(first + behind, 3, "bad.zst: frame 1" + at + ": no frame begins there");
+    fails(first + kMagic.substr(0, 3), 3, "bad.zst: frame 1" + at + ": the file is cut off");
+    fails(first + kMagic.substr(0, 1), 3, "bad.zst: frame 1" + at + ": the file is cut off");
     // All that is damaged is told with --keep-going, and what is right goes on.
     tool.write("bad.zst", damaged(first) + second + damaged(third));
     tool.write("good.zst", second);
     CHECK(tool("verify --keep-going bad.zst good.zst") == 3);
     CHECK(contains(tool.errors(), "bad.zst: frame 0 at byte 0"));
     CHECK(contains(tool.errors(), "bad.zst: frame 2 at byte "));
-    CHECK(contains(tool.errors(), "2 of 3 frames are not right"));
+    CHECK(contains(tool.errors(), "bad.zst: 2 of 3 frames are not right"));
     CHECK(contains(tool.output(), "good.zst: ok"));
     CHECK(tool("unpack --keep-going bad.zst good.zst") == 3);
     CHECK_FALSE(tool.has("bad"));
@@ -361,7 +379,7 @@ TEST_CASE("tool zstd: --keep-going, with damage that is found before anything is
         CHECK(tool("verify --keep-going x.zst -j 3") == (frame == other ? 5 : 3));
         CHECK(contains(tool.errors(), "frame 999 at byte " + std::to_string(999 * frame.size())));
         CHECK_FALSE(contains(tool.errors(), "frame 1000 "));
-        CHECK(contains(tool.errors(), "and 500 more"));
+        CHECK(contains(tool.errors(), "x.zst: and 500 more"));
         CHECK(contains(tool.errors(), "1500 of 1500 frames are not right"));
         CHECK(lines() == 1002);
     }

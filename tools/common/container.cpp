@@ -7,6 +7,7 @@
 #include <sluice/sluice_tiles.h>
 
 #include "tools/common/shard.h"
+#include "tools/common/zstd/zstd_file.h"
 
 #include "formats/archive_layout.h"
 
@@ -77,7 +78,10 @@ void Container::readArchive()
         (header.size() < 8 || std::string(&header[1], &header[7]) != "SLUICE")) {
         throw Failure{exitFormat,
                       m_file->name() +
-                          ": neither a .sluice archive, a tile stream nor a .safetensors file"};
+                          (ZstdFile::recognises(*m_file)
+                               ? ": is a Zstandard file, and no .sluice archive or tile stream"
+                               : ": neither a .sluice archive, a tile stream, a Zstandard file nor "
+                                 "a .safetensors file")};
     }
     std::string place = m_file->name() + ": header, bytes 0 to 63";
     if (status == SLUICE_OK) {

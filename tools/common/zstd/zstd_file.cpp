@@ -2,6 +2,7 @@
 #include "tools/common/zstd/zstd_file.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "formats/little_endian.h"
 
@@ -87,6 +88,17 @@ ZstdDictionary::ZstdDictionary(const std::string& path)
     if (status != SLUICE_TILE_OK)
         throw Failure{exitFormat,
                       path + ": damaged dictionary: " + sluiceGetTileStatusText(status)};
+}
+
+std::string zstdContentName(const std::string& path)
+{
+    const std::pair<const char*, const char*> suffixes[] = {
+        {".zst", ""}, {".zstd", ""}, {".tzst", ".tar"}};
+    const std::filesystem::path whole = std::filesystem::u8path(path);
+    const std::string suffix = lower(whole.extension().u8string());
+    for (const auto& [from, to] : suffixes)
+        if (suffix == from) return (whole.parent_path() / whole.stem()).generic_u8string() + to;
+    return "";
 }
 
 bool ZstdFile::recognises(const InputFile& file)
@@ -228,6 +240,19 @@ std::vector<ZstdDamage> ZstdDamages::first() const
     return damages;
 }
 
+// Returns whether the bytes from `offset` on begin as a frame or a skippable frame does, as far as
+// the file goes.
+bool ZstdFile::mayBeginAt(uint64_t offset) const
+{
+    const auto matches = [&](uint32_t magic, uint32_t free) {
+        uint8_t bytes[4]; // those that are cut off count as right
+        storeLe32(bytes, magic);
+        m_file->read(offset, bytes, size_t(std::min<uint64_t>(4, m_file->size() - offset)));
+        return ((loadLe32(bytes) ^ magic) & ~free) == 0;
+    };
+    return matches(SLUICE_ZS_MAGIC, 0) || matches(SLUICE_ZS_SKIPPABLE_MAGIC, 15);
+}
+
 std::string ZstdFile::text(const ZstdDamage& damage) const
 {
     std::string place = m_file->name() + formatText(": frame %llu at byte %llu", wide(damage.frame),
@@ -249,6 +274,8 @@ std::string ZstdFile::text(const ZstdDamage& damage) const
                                         m_dictionary->get().info.id)
                    : place + "; --dictionary gives it";
     }
+    if (damage.blockOffset == damage.offset && !mayBeginAt(damage.offset))
+        return place + ": no frame begins there";
     if (damage.isCutOff) return place + ": the file is cut off";
     if (damage.blockOffset != damage.offset)
         place +=

@@ -30,6 +30,10 @@ private:
     std::unique_ptr<zstd::Dictionary> m_dictionary;
 };
 
+// Returns the name of what a file decodes to, in the file's own folder: the name without .zst or
+// .zstd, and .tar for .tzst. Returns an empty name if the file's name does not end so.
+std::string zstdContentName(const std::string& path);
+
 constexpr uint64_t kZstdUnknown = UINT64_MAX;
 
 struct ZstdFrame {
@@ -114,6 +118,7 @@ public:
 
 private:
     void findSeekTable();
+    bool mayBeginAt(uint64_t offset) const;
     uint32_t tableWord(uint64_t entry, uint32_t offset) const;
 
     std::unique_ptr<InputFile> m_file;

@@ -129,7 +129,8 @@ std::vector<Input> openAll(std::unique_ptr<InputFile> first, const std::vector<s
     const std::string name = first->name();
     open(std::move(first));
     for (const std::string& path : more) {
-        auto file = std::make_unique<InputFile>(path, InputKind::file);
+        auto file = std::make_unique<InputFile>(path);
+        if (file->size() == 0) throw Failure{exitFormat, file->name() + ": the file is empty"};
         if (!ZstdFile::recognises(*file))
             throw Failure{exitUsage, path + ": is no Zstandard file, as " + name + " is"};
         open(std::move(file));
@@ -164,18 +165,15 @@ uint64_t storedSizeOf(const std::vector<Input>& inputs)
     return size;
 }
 
-// Returns the name of what a file decodes to, in the file's own folder: the name without .zst or
-// .zstd, and .tar for .tzst.
-std::string nameWithout(const std::string& path)
+// Returns the output file of an input whose output is not named.
+std::string outputOf(const std::string& path)
 {
-    const std::pair<const char*, const char*> suffixes[] = {
-        {".zst", ""}, {".zstd", ""}, {".tzst", ".tar"}};
-    const fs::path whole = fs::u8path(path);
-    const std::string suffix = lower(whole.extension().u8string());
-    for (const auto& [from, to] : suffixes)
-        if (path != "-" && suffix == from)
-            return (whole.parent_path() / whole.stem()).generic_u8string() + to;
-    throw Failure{exitUsage, path + ": does not end in .zst, so name the output with -o"};
+    const std::string name = path == "-" ? "" : zstdContentName(path);
+    if (name.empty())
+        throw Failure{exitUsage, (path == "-" ? "stdin" : path) +
+                                     ": has no suffix .zst, .zstd or .tzst to take off; name the "
+                                     "output with -o"};
+    return name;
 }
 
 void nameOutputs(std::vector<Input>& inputs, const std::vector<std::string>& paths,
@@ -188,7 +186,7 @@ void nameOutputs(std::vector<Input>& inputs, const std::vector<std::string>& pat
     read.push_back(options.zstd.dictionary);
     for (size_t i = 0; i < inputs.size(); ++i) {
         std::string& output = inputs[i].output;
-        output = !options.output.empty() ? options.output : nameWithout(paths[i]);
+        output = !options.output.empty() ? options.output : outputOf(paths[i]);
         if (!options.folder.empty())
             output = options.folder + "/" + fs::u8path(output).filename().u8string();
         checkOutput(output, common.force, read);
@@ -244,11 +242,13 @@ int decode(const Input& input, ZstdSink& sink, const std::optional<ToolDevice>& 
         progress.clear();
         sayError(text);
     }
+    if (damages.count() == 0) return exitOk;
+    const std::string name = printable(input.file->file().name());
     if (damages.count() > first.size())
-        printMessage("sluice: and %llu more\n", wide(damages.count() - first.size()));
-    if (damages.count() != 0)
-        printMessage("sluice: %llu of %llu frames are not right\n", wide(damages.count()),
-                     wide(input.file->allFrames()));
+        printMessage("sluice: %s: and %llu more\n", name.c_str(),
+                     wide(damages.count() - first.size()));
+    printMessage("sluice: %s: %llu of %llu frames are not right\n", name.c_str(),
+                 wide(damages.count()), wide(input.file->allFrames()));
     return damages.exitCode();
 }
 
