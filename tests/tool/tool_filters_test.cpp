@@ -283,8 +283,17 @@ TEST_CASE("tool: transcode")
     CHECK(tool.onCpu("verify --compare expected t.sluice") == 0);
     CHECK(tool("transcode data.bin.zst -o t.sluice") == 2); // the output exists
     CHECK(tool("transcode cut.zst -o u.sluice") == 3);
+    CHECK(contains(tool.errors(), "cut.zst: frame 0 at byte 0"));
+    CHECK(contains(tool.errors(), ": the file is cut off"));
     CHECK(tool("transcode nothing.zst -o u.sluice") == 2);
     CHECK(tool("transcode a/one.txt -o u.sluice") == 3);
+    CHECK(contains(tool.errors(), "a/one.txt: is no Zstandard file"));
+    // Names are those that unpack gives.
+    for (const char* name : {"n/a.ZST", "n/b.zstd", "n/c.tzst", "n/d.gz", "n/.zst"})
+        tool.write(name, frames);
+    CHECK(tool("transcode n/a.ZST n/b.zstd n/c.tzst n/d.gz n/.zst -o n.sluice") == 0);
+    CHECK(tool("unpack --list n.sluice") == 0);
+    CHECK(tool.output() == ".zst\na\nb\nc.tar\nd.gz\n");
     // Sizes that are impossible, dictionaries, and windows that are too large.
     const std::string magic("\x28\xb5\x2f\xfd", 4);
     tool.write("huge.zst", magic + std::string("\xe0\0\0\0\0\0\0\0\x40\1\0\0", 12));
@@ -292,7 +301,7 @@ TEST_CASE("tool: transcode")
     CHECK(tool("transcode - -o u.sluice <data.bin.zst") == 1);
     CHECK(contains(tool.errors(), "stdin has no name"));
     CHECK(tool("transcode huge.zst -o u.sluice") == 3);
-    CHECK(contains(tool.errors(), "huge.zst: no Zstandard file, or damaged"));
+    CHECK(contains(tool.errors(), "huge.zst: frame 0 at byte 0, block 1 at byte 16: "));
     tool.write("dictionary.zst", magic + std::string("\x21\7\1\x9\0\0x", 7));
     CHECK(tool("transcode dictionary.zst -o u.sluice") == 5);
     CHECK(contains(tool.errors(), "dictionary.zst: a frame needs a dictionary"));

@@ -12,6 +12,7 @@
 #include "tools/common/problems.h"
 #include "tools/common/progress.h"
 #include "tools/common/summary.h"
+#include "tools/common/zstd/zstd_file.h"
 #include "tools/sluice/pack/pack_inputs.h"
 #include "tools/sluice/pack/reblock.h"
 
@@ -22,15 +23,27 @@ namespace {
 
 std::string assetName(const std::string& input)
 {
-    const fs::path file = fs::u8path(input).filename();
-    return file.extension() == ".zst" ? file.stem().u8string() : file.u8string();
+    const std::string file = fs::u8path(input).filename().u8string(),
+                      content = zstdContentName(file);
+    return content.empty() ? file : content;
+}
+
+// Throws if a file is no Zstandard file, or damaged in the structure of its frames, which gives the
+// place.
+void checkFrames(const std::string& path)
+{
+    auto input = std::make_unique<InputFile>(path, InputKind::file);
+    if (!ZstdFile::recognises(*input)) throw Failure{exitFormat, path + ": is no Zstandard file"};
+    ZstdFile(std::move(input), nullptr)
+        .scan(
+            UINT64_MAX, [](const ZstdFrame&) {}, nullptr);
 }
 
 void check(const Transfer& transfer, SluiceStatus status, const std::string& what)
 {
     transfer.rethrow();
     if (status == SLUICE_ERROR_FORMAT)
-        throw Failure{exitFormat, what + ": no Zstandard file, or damaged"};
+        throw Failure{exitFormat, what + ": the content of a frame is damaged"};
     if (status == SLUICE_ERROR_UNSUPPORTED)
         throw Failure{exitUnsupported, what + ": a frame needs a window of more than 128 MiB"};
     if (status != SLUICE_OK)
@@ -101,6 +114,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
             throw Failure{exitFormat,
                           input.path + ": says that it decodes to more than an archive can hold"};
         }
+        if (status == SLUICE_ERROR_FORMAT) checkFrames(input.path);
         check(transfer, status, input.path);
         progress.advance(frames.size());
     }
