@@ -447,7 +447,8 @@ TEST_CASE("embedding example: Zstandard frames")
     device().run([&](SluiceCommands commands) {
         if (need.scratchSize != 0) { // the CPU needs none
             --buffers.scratchSize;
-            const SluiceStatus status = example::recordZstd(device().context(), commands, buffers, 1, 5);
+            const SluiceStatus status =
+                example::recordZstd(device().context(), commands, buffers, 1, 5);
             CHECK(status == SLUICE_ERROR_BUFFER_SIZE);
             ++buffers.scratchSize;
         }

@@ -367,6 +367,8 @@ SLUICE_DEVICE void zstdExpand(SLUICE_IN(ZstdParams) p, u32 index) {
         block = loadStoredWord(z.head, SLUICE_ZS_HEAD_EXPAND_BLOCK),
         position = loadStoredWord(z.head, SLUICE_ZS_HEAD_EXPAND_AT),
         next = loadStoredWord(z.head, SLUICE_ZS_HEAD_EXPAND_NEXT);
+    // Groups of raw blocks have no barrier, and the first invocation stores these words again.
+    wgBarrierShared();
     if (block >= blocks) return;
     ZstdSource s = zstdSource(z, block, end);
     SLUICE_DONT_UNROLL

@@ -324,6 +324,8 @@ SLUICE_DEVICE void zstdLiterals(SLUICE_IN(ZstdParams) p, u32 group, u32 groupHer
         ZstdSlot z = zstdSlot(p, own / p.maxBlocks);
         bool on =
             here && (reads || (zstdGoesOn(z, SLUICE_ZS_PHASE_TABLES) && zstdHasHuffman(z, block)));
+        // A fault of another lane group may come between the loads of two lanes.
+        on = lgBallot(on) != 0u;
         if (wgAny(on)) zstdBlockLiterals(z, groupHere, on, reads, on ? block : 0u, entries);
     }
     if (lgLoopsGoOn() || lgLane() != 0u) return;
