@@ -65,10 +65,20 @@ SLUICE_DEVICE u32 zstdBase(u32 kind, u32 symbol) {
     return literals ? 48u : symbol == 42u ? 96u : 64u + 16u * (at - 8u);
 }
 
-// Stores state `place` of a table. Lower half of `states`: index of the table in sZstdStates; upper
-// half: its kind.
+// Returns what zstdSetState must know of a table: the index of its states, its kind, and log2 of the
+// number of its states.
+SLUICE_DEVICE u64 zstdTableStates(u32 at, u32 kind, u32 log) {
+    return joinU64(at, kind | log << 8);
+}
+// Stores state `place` of a table. Steps take states as indices without a test. So whatever the
+// parameters are, the next states are states of the table, each of which is stored. The base of a
+// valid state is a multiple of 2^bits.
 SLUICE_DEVICE void zstdSetState(u64 states, u32 place, u32 base, u32 symbol, u32 bits) {
-    u32 kind = highWord(states), one = kind == SLUICE_ZS_LITERAL_LENGTHS ? 1u : 0u,
+    u32 log = highWord(states) >> 8, kind = highWord(states) & 255u;
+    bits = min(bits, log);
+    base &= (1u << log) - (1u << bits);
+    symbol &= 63u;
+    u32 one = kind == SLUICE_ZS_LITERAL_LENGTHS ? 1u : 0u,
         all = bits + zstdExtraBits(kind, symbol) + one;
     sZstdStates[lowWord(states) + place] =
         (0u - all & kZstdRingMask) | bits << 12 | symbol << 17 | base << 23;

@@ -201,7 +201,8 @@ SLUICE_DEVICE bool zstdTables(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 chain, b
         used = on ? sZstdGiven[given + kUsed] : 0u;
         bool builds = on && mode != SLUICE_ZS_ONE_SYMBOL;
         logs |= (on ? log : 0u) << 4u * kind;
-        u64 states = joinU64(chain * kZstdStates + zstdTableAt(kind), kind);
+        u64 states =
+            zstdTableStates(chain * kZstdStates + zstdTableAt(kind), kind, builds ? log : 0u);
         if (on && !builds && lgLane() == 0u) zstdSetState(states, 0u, 0u, count, 0u);
         if (wgAny(builds)) {
             count = builds ? count : 0u;
