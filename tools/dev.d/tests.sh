@@ -24,7 +24,7 @@ tests() {
     note "$label: $devices"
     own=$(mktemp "$summary.XXXXXX") || return 1
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$own" SLUICE_TEST_VALIDATION="$validation" \
-        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" ${emulator:-} "$program" ${test_arguments:-} || code=$?
+        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-2700}" ${emulator:-} "$program" ${test_arguments:-} || code=$?
     # A run without any result is a failure as well.
     if [ ! -s "$own" ] || { [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; }; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
