@@ -244,14 +244,15 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
         options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         bool any = false;
-        const bool mayHaveFrames = wanted("zstd") && !input.empty();
-        if (mayHaveFrames && ZstdFile::recognises(*openInput(input))) {
-            if (makePipelines(device, wanted, {"zstd"}, report))
-                benchZstdFile(device, input, report);
-            continue;
+        if (wanted("zstd") && !input.empty()) {
+            const auto file = openInput(input);
+            if (ZstdFile::recognises(*file)) {
+                if (makePipelines(device, wanted, {"zstd"}, report))
+                    benchZstdFile(device, input, report);
+                continue;
+            }
+            if (Container::recognises(*file)) any = benchZstdArchive(device, input, wanted, report);
         }
-        if (mayHaveFrames && Container::recognises(*openInput(input)))
-            any = benchZstdArchive(device, input, wanted, report);
         const auto load = [&](const char* codec, uint32_t decodeSpeed) {
             report.showStep(std::string("packing for ") + codec);
             const uint64_t limit = input.empty() ? madeUpSize(device, codec, cpu, report.budget())

@@ -63,18 +63,11 @@ TileSet framesOf(const TileSet& tiles, const FrameOf& frameOf)
     return frames;
 }
 
-// The frames of a file, and the most blocks that one of them has.
-struct FileFrames {
-    TileSet set;
-    uint32_t mostBlocks = 0;
-};
-
 // Decodes the frame that `frames` has reached and appends it to the set. Throws a Failure if it is
 // damaged or more than a region may be (docs/format.md, 12.2).
 void addFrame(const ZstdFile& file, cpu::fast::ZstdFrames& frames, uint64_t number,
-              cpu::fast::ZstdWindow& window, FileFrames& loaded)
+              cpu::fast::ZstdWindow& window, TileSet& set)
 {
-    TileSet& set = loaded.set;
     const zstd::Frame& header = frames.header();
     const uint64_t begin = set.expected.size();
     uint64_t blocks = 0, blockOffset = frames.offset();
@@ -119,23 +112,22 @@ void addFrame(const ZstdFile& file, cpu::fast::ZstdFrames& frames, uint64_t numb
     set.compressedBytes += stored;
     set.outputBytes += size;
     if (size != 0) set.tiles.push_back(tile);
-    loaded.mostBlocks = std::max(loaded.mostBlocks, uint32_t(blocks));
 }
 
 // Loads frames with at most about maxOutput bytes of output.
-FileFrames loadFrames(const std::string& path, uint64_t maxOutput)
+TileSet loadFrames(const std::string& path, uint64_t maxOutput)
 {
     using cpu::fast::ZstdFrames;
     const ZstdDictionary none("");
     const ZstdFile file(openInput(path), &none);
     ZstdFrames frames = file.reader(0, file.file().size());
     cpu::fast::ZstdWindow window(none.get());
-    FileFrames loaded;
-    loaded.set.description = file.file().name();
-    loaded.set.codec = SLUICE_CODEC_ZSTD;
-    for (uint64_t number = 0; loaded.set.outputBytes < maxOutput; ++number) {
+    TileSet set;
+    set.description = file.file().name();
+    set.codec = SLUICE_CODEC_ZSTD;
+    for (uint64_t number = 0; set.outputBytes < maxOutput; ++number) {
         const ZstdFrames::Kind kind = frames.next();
-        if (kind == ZstdFrames::Kind::end) return loaded;
+        if (kind == ZstdFrames::Kind::end) return set;
         if (kind == ZstdFrames::Kind::skippable) continue;
         if (kind == ZstdFrames::Kind::otherDictionary)
             throw Failure{exitUnsupported,
@@ -149,11 +141,11 @@ FileFrames loadFrames(const std::string& path, uint64_t maxOutput)
                                        frames.offset(), frames.status(), frames.isCutOff()};
             throw Failure{damage.exitCode(), file.text(damage)};
         }
-        addFrame(file, frames, number, window, loaded);
+        addFrame(file, frames, number, window, set);
     }
     if (frames.position() != file.file().size())
-        loaded.set.description += " (first " + sizeText(loaded.set.outputBytes) + ")";
-    return loaded;
+        set.description += " (first " + sizeText(set.outputBytes) + ")";
+    return set;
 }
 
 // Returns the most blocks that one of the tiles has.
@@ -257,11 +249,11 @@ void benchZstdTiles(const BenchDevice& device, const TileSet& tiles, BenchReport
 
 void benchZstdFile(const BenchDevice& device, const std::string& path, BenchReport& report)
 {
-    const FileFrames frames = loadFrames(path, decodeInputLimit(device));
-    if (frames.set.tiles.empty())
-        throw Failure{exitFormat, frames.set.description + ": holds no frame with content"};
-    report.beginInput(frames.set, "zstd");
-    benchFrames(device, frames.set, frames.mostBlocks, "sluice", report);
+    const TileSet frames = loadFrames(path, decodeInputLimit(device));
+    if (frames.tiles.empty())
+        throw Failure{exitFormat, frames.description + ": holds no frame with content"};
+    report.beginInput(frames, "zstd");
+    benchZstdTiles(device, frames, report);
 }
 
 } // namespace sluice
