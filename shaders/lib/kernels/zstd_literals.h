@@ -30,8 +30,8 @@ SLUICE_DEVICE u32 zstdFseWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, u32 log, 
     ZstdBits bits = zstdBits(z, at, size);
     int position = bits.end - int(2u * log);
     if (!bits.valid || position < bits.begin) return 0u;
-    u32 window = zstdWindow(bits, position), own = zstdLow(window >> log, log),
-        other = zstdLow(window, log), count = 0u, word = 0u;
+    u32 window = zstdWindow(bits, position), own = lowBits(window >> log, log),
+        other = lowBits(window, log), count = 0u, word = 0u;
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < SLUICE_ZS_MAX_WEIGHTS && position >= bits.begin; i += 4u) {
         // Four weights take 24 bits at most, so one window of 32 bits serves them.
@@ -89,7 +89,7 @@ SLUICE_DEVICE ZstdTree zstdWeights(SLUICE_IN(ZstdSlot) z, u32 groupHere, bool on
                       (word >> 8 & 15u) << 24;
         u32 there = first < count ? min(count - first, 4u) : 0u;
         sZstdWeights[groupHere * 64u + lane * 2u + k] =
-            there < 4u ? zstdLow(weights, 8u * there) : weights;
+            there < 4u ? lowBits(weights, 8u * there) : weights;
     }
     lgBarrierShared();
     if (!wgAny(coded)) return tree;

@@ -346,12 +346,12 @@ SLUICE_DEVICE ZstdSequence zstdExpand(u32 work, u32 step, int position) {
         mBits = zstdExtraBits(SLUICE_ZS_MATCH_LENGTHS, m);
     ZstdSequence s;
     at -= int(o);
-    s.offset = (1u << o) + zstdLow(zstdRingBits(work, at), o);
+    s.offset = (1u << o) + lowBits(zstdRingBits(work, at), o);
     at -= int(mBits);
     s.match = SLUICE_ZS_MIN_MATCH + zstdBase(SLUICE_ZS_MATCH_LENGTHS, m) +
-              zstdLow(zstdRingBits(work, at), mBits);
+              lowBits(zstdRingBits(work, at), mBits);
     at -= int(lBits);
-    s.literals = zstdBase(SLUICE_ZS_LITERAL_LENGTHS, l) + zstdLow(zstdRingBits(work, at), lBits);
+    s.literals = zstdBase(SLUICE_ZS_LITERAL_LENGTHS, l) + lowBits(zstdRingBits(work, at), lBits);
     return s;
 }
 
@@ -459,10 +459,10 @@ SLUICE_DEVICE void zstdBeginChain(SLUICE_IN(ZstdSlot) z, u32 chain, u32 work, bo
     u32 lLog = logs & 15u, oLog = logs >> 4 & 15u, mLog = logs >> 8;
     c.position = bits.end - int(lLog + oLog + mLog);
     u32 window = zstdWindow(bits, c.position);
-    c.matches = zstdLow(window, mLog);
+    c.matches = lowBits(window, mLog);
     window >>= mLog;
-    c.offsets = zstdLow(window, oLog);
-    c.literals = zstdLow(window >> oLog, lLog);
+    c.offsets = lowBits(window, oLog);
+    c.literals = lowBits(window >> oLog, lLog);
     u64 target = add64(z.sequences, mul64(first, 8u));
     sZstdChains[state + kBitsAt] = lowWord(bits.words);
     sZstdChains[state + kBitsAt + 1u] = highWord(bits.words);
@@ -630,9 +630,11 @@ SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u3
         work = team * kZstdWork, lane = lgLane(), mine = base + min(lane, kZstdChains - 1u),
         state = mine * kStateWords;
     zstdBegin(p, base, work, first, blocks, entry);
-    bool chained = member == 0u && lane < kZstdChains, helps = kZstdTeam == 1u || member != 0u;
+    bool chained = member == 0u && lane < kZstdChains;
+    // A lane group that only makes chains helps with no blocks.
     u32 helpers = max(kZstdTeam, 2u) - 1u, helper = kZstdTeam == 1u ? 0u : member - 1u,
-        helped = helps ? blocks : 0u, count = sZstdChains[state + kCount], decoded = 0u;
+        helped = kZstdTeam == 1u || member != 0u ? blocks : 0u, count = sZstdChains[state + kCount],
+        decoded = 0u;
     ZstdChain c;
     zstdSetStates(c, sZstdChains[state + kStart]);
     c.position = int(sZstdChains[state + kPosition]);
@@ -653,7 +655,8 @@ SLUICE_DEVICE void zstdDecode(SLUICE_IN(ZstdParams) p, u32 first, u32 blocks, u3
                 zstdExpandRound(chain, work + (chain - base) * kZstdChainWords, on, turn);
         }
         zstdTeamBarrier();
-        // What was decoded before the round has been expanded in it, as kDone also says.
+        // A round expands the sequences that were decoded before it. The lane group of the chains
+        // knows how many these are; the others read the same number from kDone.
         u32 done = member == 0u ? before : sZstdChains[state + kDone + turn];
         left = lgBallot(lane < kZstdChains && done < count) != 0u;
     }

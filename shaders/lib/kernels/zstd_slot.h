@@ -210,7 +210,6 @@ SLUICE_DEVICE u32 zstdMostLog(u32 kind) {
 }
 
 // Returns the lowest n bits; n: 0 .. 31.
-SLUICE_DEVICE u32 zstdLow(u32 value, u32 n) { return value & ((1u << n) - 1u); }
 
 // Returns how many literals each stream has; the last may have fewer.
 SLUICE_DEVICE u32 zstdStreamShare(u32 literals, u32 streams) {

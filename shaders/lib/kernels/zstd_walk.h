@@ -90,10 +90,10 @@ SLUICE_DEVICE u32 zstdFrameHeader(SLUICE_IN(ZstdSlot) z, SLUICE_INOUT(ZstdWalk, 
     u32 sizeBytes = sizeFlag != 0u ? 1u << sizeFlag : single ? 1u : 0u;
     if (z.size - w.at < windowBytes + idBytes + sizeBytes) return SLUICE_ST_TRUNCATED;
     u32 window = zstdByte(z, w.at), id = zstdWord(z, w.at + windowBytes);
-    if (idBytes < 4u) id = zstdLow(id, 8u * idBytes);
+    if (idBytes < 4u) id = lowBits(id, 8u * idBytes);
     u32 low = zstdWord(z, w.at + windowBytes + idBytes),
         high = sizeBytes == 8u ? zstdWord(z, w.at + windowBytes + idBytes + 4u) : 0u;
-    if (sizeBytes < 4u) low = zstdLow(low, 8u * sizeBytes);
+    if (sizeBytes < 4u) low = lowBits(low, 8u * sizeBytes);
     if (sizeBytes == 2u) low += 256u;
     w.at += windowBytes + idBytes + sizeBytes;
     if (single) {
@@ -175,12 +175,12 @@ SLUICE_DEVICE u32 zstdLiteralsHeader(SLUICE_IN(ZstdSlot) z, SLUICE_INOUT(ZstdWal
         u32 bits = 10u + 4u * (max(format, 1u) - 1u);
         // From bit 4 of the header on there are two numbers of `bits` bits each.
         u32 numbers = funnelRight(low, zstdWord(z, b.content + 4u), 4u);
-        b.literals = zstdLow(numbers, bits);
+        b.literals = lowBits(numbers, bits);
         b.literalBytes =
-            zstdLow(funnelRight(numbers, zstdWord(z, b.content + 4u) >> 4, bits), bits);
+            lowBits(funnelRight(numbers, zstdWord(z, b.content + 4u) >> 4, bits), bits);
         b.streams = format == 0u ? 1u : 4u;
     } else {
-        b.literals = (bytes < 3u ? zstdLow(low, 8u * bytes) : low & 0xffffffu) >>
+        b.literals = (bytes < 3u ? lowBits(low, 8u * bytes) : low & 0xffffffu) >>
                      ((format & 1u) == 0u ? 3u : 4u);
         b.literalBytes = b.literalKind == SLUICE_ZS_LITERALS_RLE ? 1u : b.literals;
         b.streams = 0u;
