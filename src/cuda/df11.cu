@@ -431,9 +431,9 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
         copyOut<Form>(staged, begin, end, plan.unitsAt, plan.restAt, turn);
     }
     if (wg.otherCounts[turn] > kOthers) {
-        // The block has so many symbols that do not fit in four bits that wg.others cannot hold
-        // them. After this barrier all elements have been stored; the elements with these symbols
-        // are now overwritten.
+        // The block has more symbols that do not fit in four bits than wg.others can hold. After
+        // this barrier all elements have been stored; the elements with these symbols are now
+        // overwritten.
         __syncthreads();
         if (other != 0) storeOthers(Form{}, turn, index, own, place, end);
     }

@@ -95,8 +95,8 @@ __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t 
         storeWhole<Type>(words, to);
     };
     if (kAhead<Type>) {
-        // Each iteration decodes two rows and already loads the raw bits of the row behind them.
-        // That row is whole, so it may be loaded: more elements are left than the 256 of a row.
+        // Each iteration decodes two rows and already loads the raw bits of the row after them. The
+        // loop ends before that row could be incomplete, so nothing beyond the tile is loaded.
         Raw even = {};
         if (hasWhole) even = loadRaw<Type>(places, true);
 #pragma unroll 1

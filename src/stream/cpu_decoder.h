@@ -50,8 +50,9 @@ struct BadTile {
     uint32_t number = kNone; // index in the asset; kNone: all tiles are good
     uint32_t status = SLUICE_TILE_OK;
     bool isOutOfMemory = false; // there was no memory to decode it in
-    // That of the transcoder, if all tiles are good. With BAD_CODE, UASTC blocks are invalid, and
-    // the transcoded bytes are delivered anyway. With any other failure they may be missing.
+    // The transcoder's status; OK if it did not run, for example because a tile is damaged. BAD_CODE
+    // means that UASTC blocks are invalid, and the transcoded bytes are delivered anyway. After any
+    // other failure, bytes may be missing, and none are delivered.
     SluiceTileStatus transcoded = SLUICE_TILE_OK;
 };
 

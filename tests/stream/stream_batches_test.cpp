@@ -207,7 +207,7 @@ TEST_CASE("stream batches: END names no batch that was taken back")
             CHECK(events.back().value == (discards == 0 ? 6u : discards == 1 ? 5u : 0u));
         }
     }
-    // What is recorded again has the value of the later batch.
+    // If a group is recorded again after its batch was discarded, END names the later batch.
     sluice::IdleGpu gpu;
     IdleRun run(gpu);
     run.submit(2);

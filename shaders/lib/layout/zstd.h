@@ -14,7 +14,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_ZS_DICTIONARY_MAGIC 0xec30a437u
 
 #define SLUICE_ZS_MAX_FRAMES 65536u // in a region, with skippable ones
-// The most blocks of a frame that decodes to so many bytes, which C++ may count in 64 bits.
+// The most blocks of a frame that decodes to `bytes` bytes. In C++ `bytes` may have 64 bits.
 #define SLUICE_ZS_EXTRA_BLOCKS 4096u
 #define SLUICE_ZS_FRAME_BLOCKS(bytes) SLUICE_MIN(65536u, SLUICE_ZS_EXTRA_BLOCKS + (bytes) / 256u)
 #define SLUICE_ZS_MAX_HISTORY 1073479680u // bytes of a frame and its dictionary: 2^30 - 2^18

@@ -68,8 +68,8 @@ FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const Filt
 }
 
 // Takes the samples by which the filters of single columns are chosen. Residuals vary along a part,
-// so many short samples represent them better than a few long ones. If predictors read the row
-// above, a sample holds several rows, and there are half as many samples.
+// and a larger number of short samples represents them better than a few long ones. If predictors
+// read the row above, a sample holds several rows, and there are half as many samples.
 FilterSamples columnSamplesOf(const FilterPart& part, const uint8_t* bytes,
                               const FilterEffort& effort)
 {
